@@ -1,0 +1,15 @@
+// Package testgraph is a GraphQL server for tests: a schema with one field of
+// every kind that gqlgen treats differently, the code gqlgen generates for it,
+// and a Stub whose resolvers each test plugs in:
+//
+//	stub := &testgraph.Stub{}
+//	stub.QueryResolver.Text = func(context.Context) (*string, error) { return new("hello"), nil }
+//	response := testgraph.Post(t.Context(), t, testgraph.NewServer(stub), `{ text }`)
+//
+// Nothing here opens a socket or sleeps, so all of it works in a synctest bubble.
+//
+// Package nopanic is the same schema generated with omit_panic_handler;
+// package federated has what only a federated schema has.
+package testgraph
+
+//go:generate go run ./generate
