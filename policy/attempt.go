@@ -1,0 +1,121 @@
+package policy
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// grace is how long an attempt that was cancelled may take to return before it is abandoned.
+const grace = 10 * time.Millisecond
+
+// attemptContext is the context of one attempt. It knows which gates the attempt has passed,
+// so that a call under the same policy inside the attempt does not pass them again.
+type attemptContext struct {
+	context.Context
+	number int
+	outer  *attemptContext // the attempt that this one runs inside of, if any
+
+	breaker  *CircuitBreaker
+	bulkhead *Bulkhead
+	limiter  *RateLimiter
+	over     atomic.Bool // the gates are held no longer
+}
+
+type attemptKey struct{}
+
+// Value finds the attempt itself.
+func (a *attemptContext) Value(key any) any {
+	if _, ok := key.(attemptKey); ok {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+// AttemptFromContext returns the number, from 1, of the attempt that ctx belongs to, and 0
+// outside of one. A resolver uses it to bypass a cache or a dataloader on a retry.
+func AttemptFromContext(ctx context.Context) int {
+	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		return a.number
+	}
+	return 0
+}
+
+// holds reports whether the attempt, or one around it, is a match and still running.
+func (a *attemptContext) holds(match func(*attemptContext) bool) bool {
+	for ; a != nil; a = a.outer {
+		if match(a) && !a.over.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// flight is an attempt on a goroutine of its own.
+type flight struct {
+	landed chan struct{} // closed when value, err and panicked are final
+	value  any
+	err    error
+	raised bool // err is a panic that nobody has seen yet
+
+	mu sync.Mutex
+	// All below is guarded by mu.
+	over      bool
+	afterward func() // what is to be done when an abandoned attempt ends
+}
+
+// launch runs fn on a goroutine and waits until it has returned or, once ctx has ended, for a
+// moment more. It returns nil if the attempt was abandoned; afterward, made by abandon, is
+// then called when it ends.
+func launch(ctx context.Context, fn func(context.Context) (any, error), abandon func() (afterward func())) *flight {
+	f := &flight{landed: make(chan struct{})}
+	go f.run(ctx, fn)
+	select {
+	case <-f.landed:
+		return f
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-f.landed:
+		return f
+	case <-timer.C:
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return f
+	}
+	f.afterward = abandon()
+	return nil
+}
+
+func (f *flight) run(ctx context.Context, fn func(context.Context) (any, error)) {
+	returned := false
+	defer func() {
+		if !returned {
+			if r := recover(); r != nil {
+				f.err, f.raised = &PanicError{Value: r, Stack: debug.Stack()}, true
+			} else {
+				f.err = errGoexit
+			}
+		}
+		f.land()
+	}()
+	f.value, f.err = fn(ctx)
+	returned = true
+}
+
+func (f *flight) land() {
+	f.mu.Lock()
+	f.over = true
+	afterward := f.afterward
+	f.mu.Unlock()
+	if afterward != nil {
+		afterward()
+	}
+	close(f.landed)
+}

@@ -1,0 +1,283 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// State is that of a circuit breaker.
+type State int
+
+const (
+	StateClosed   State = iota // calls pass and are counted
+	StateOpen                  // calls are rejected
+	StateHalfOpen              // a few calls pass as probes
+)
+
+// String returns "closed", "open" or "half-open".
+func (s State) String() string {
+	switch s {
+	case StateClosed:
+		return "closed"
+	case StateOpen:
+		return "open"
+	case StateHalfOpen:
+		return "half-open"
+	default:
+		return fmt.Sprintf("State(%d)", int(s))
+	}
+}
+
+// outcome is what one call tells a breaker.
+type outcome int
+
+const (
+	success outcome = iota
+	failure
+	ignored // neither: the call says nothing about the dependency
+)
+
+type breakerSettings struct {
+	failureRate      int
+	minimumCalls     int
+	window           Window
+	openDuration     time.Duration
+	halfOpenMaxCalls int
+	halfOpenMaxWait  time.Duration
+	recordIf         func(error) bool
+}
+
+// CircuitBreaker stops calls to a dependency when too many of them fail, and lets a few
+// through again after a while to see whether it has recovered. Several policies may share it.
+// It is safe for concurrent use.
+type CircuitBreaker struct {
+	name     string
+	settings breakerSettings
+	events   *bus
+
+	mu sync.Mutex
+	// All below is guarded by mu.
+	state      State
+	since      time.Time // when state began
+	generation uint64    // of the permits that count; a result of an earlier era is dropped
+	sequence   uint64    // of transitions
+	window     tally
+	probes     []probe // running, oldest first
+	lastProbe  uint64  // the id of the newest probe
+	succeeded  int     // probes of this half-open era
+}
+
+// permit allows one call. The breaker must be told its outcome exactly once.
+type permit struct {
+	generation uint64
+	probe      uint64 // 0 for a call through a closed breaker
+}
+
+type probe struct {
+	id      uint64
+	started time.Time
+}
+
+// transition is a change of state that is yet to be published.
+type transition struct {
+	from, to State
+	at       time.Time
+	reason   string
+	sequence uint64
+}
+
+func newCircuitBreaker(name string, s breakerSettings, events *bus) *CircuitBreaker {
+	return &CircuitBreaker{name: name, settings: s, events: events, since: time.Now(), window: newTally(s.window)}
+}
+
+// Name returns the name under which policies share the breaker.
+func (b *CircuitBreaker) Name() string { return b.name }
+
+// State returns the state as of now. An open breaker whose time is over reads half-open even
+// before the first probe.
+func (b *CircuitBreaker) State() State { return b.Stats().State }
+
+// CircuitBreakerStats is what [CircuitBreaker.Stats] tells.
+type CircuitBreakerStats struct {
+	State           State
+	Since           time.Time     // when that state began
+	Calls, Failures int           // in the window; an open breaker shows the window that opened it
+	Probes          int           // running
+	RetryAfter      time.Duration // until an open breaker lets a probe pass; otherwise 0
+}
+
+// Stats returns the breaker's state and window as of now.
+func (b *CircuitBreaker) Stats() CircuitBreakerStats {
+	now := time.Now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	state, since := b.stateAtLocked(now)
+	stats := CircuitBreakerStats{State: state, Since: since}
+	stats.Calls, stats.Failures = b.window.count(now)
+	if state == StateOpen {
+		stats.RetryAfter = since.Add(b.settings.openDuration).Sub(now)
+	}
+	if state == b.state && since.Equal(b.since) {
+		stats.Probes = len(b.probes)
+	}
+	return stats
+}
+
+// Trip opens the breaker, for the usual OpenDuration, whatever its state. Outcomes of calls
+// that are under way no longer count.
+func (b *CircuitBreaker) Trip() { b.force(StateOpen, "tripped") }
+
+// Reset closes the breaker and empties its window, whatever its state. Outcomes of calls that
+// are under way no longer count.
+func (b *CircuitBreaker) Reset() { b.force(StateClosed, "reset") }
+
+func (b *CircuitBreaker) force(to State, reason string) {
+	now := time.Now()
+	b.mu.Lock()
+	changes := append(b.settleLocked(now), b.assignLocked(to, now, reason))
+	b.mu.Unlock()
+	b.publish(context.Background(), changes, "", "")
+}
+
+// permitAt asks for a call to pass. If it may not, retryAfter tells when one may.
+func (b *CircuitBreaker) permitAt(now time.Time) (p permit, retryAfter time.Duration, ok bool, changes []transition) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	changes = b.settleLocked(now)
+	if retryAfter, ok = b.passableLocked(now); !ok {
+		return permit{}, retryAfter, false, changes
+	}
+	if state, _ := b.stateAtLocked(now); state == StateClosed {
+		return permit{generation: b.generation}, 0, true, changes
+	}
+	if b.state == StateOpen {
+		changes = append(changes, b.assignLocked(StateHalfOpen, now, "the open duration is over"))
+	}
+	b.lastProbe++
+	p = permit{generation: b.generation, probe: b.lastProbe}
+	b.probes = append(b.probes, probe{id: p.probe, started: now})
+	return p, 0, true, changes
+}
+
+// passableAt tells whether a permit would be granted now, and takes none.
+func (b *CircuitBreaker) passableAt(now time.Time) (retryAfter time.Duration, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.passableLocked(now)
+}
+
+func (b *CircuitBreaker) passableLocked(now time.Time) (retryAfter time.Duration, ok bool) {
+	state, since := b.stateAtLocked(now)
+	if state == StateOpen {
+		return since.Add(b.settings.openDuration).Sub(now), false
+	}
+	current := state == b.state && since.Equal(b.since) // else this half-open era has had no probe yet
+	if state == StateHalfOpen && current && len(b.probes)+b.succeeded >= b.settings.halfOpenMaxCalls {
+		return time.Second, false // a probe is under way: soon, but nobody knows when
+	}
+	return 0, true
+}
+
+// recordAt takes the outcome of a permitted call.
+func (b *CircuitBreaker) recordAt(now time.Time, p permit, o outcome) []transition {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	changes := b.settleLocked(now)
+	if p.generation != b.generation {
+		return changes
+	}
+	s := &b.settings
+	switch b.state {
+	case StateClosed:
+		if o == ignored {
+			break
+		}
+		b.window.record(now, o == failure)
+		calls, failures := b.window.count(now)
+		if calls >= s.minimumCalls && failures*100 >= s.failureRate*calls {
+			reason := fmt.Sprintf("%d of %d calls failed", failures, calls)
+			changes = append(changes, b.assignLocked(StateOpen, now, reason))
+		}
+	case StateHalfOpen:
+		b.probes = slices.DeleteFunc(b.probes, func(other probe) bool { return other.id == p.probe })
+		switch o {
+		case failure:
+			changes = append(changes, b.assignLocked(StateOpen, now, "a probe failed"))
+		case success:
+			if b.succeeded++; b.succeeded == s.halfOpenMaxCalls {
+				changes = append(changes, b.assignLocked(StateClosed, now, "all probes succeeded"))
+			}
+		}
+	}
+	return changes
+}
+
+// stateAtLocked is the state as a pure function of the clock, and when it began.
+func (b *CircuitBreaker) stateAtLocked(now time.Time) (State, time.Time) {
+	state, since := b.state, b.since
+	if expiry, expired := b.probeExpiryLocked(now); expired {
+		state, since = StateOpen, expiry
+	}
+	if halfOpen := since.Add(b.settings.openDuration); state == StateOpen && !now.Before(halfOpen) {
+		state, since = StateHalfOpen, halfOpen
+	}
+	return state, since
+}
+
+// settleLocked applies what time alone has done: a probe that ran too long has failed.
+func (b *CircuitBreaker) settleLocked(now time.Time) []transition {
+	if expiry, expired := b.probeExpiryLocked(now); expired {
+		return []transition{b.assignLocked(StateOpen, expiry, "a probe took too long")}
+	}
+	return nil
+}
+
+func (b *CircuitBreaker) probeExpiryLocked(now time.Time) (expiry time.Time, expired bool) {
+	if b.state != StateHalfOpen || len(b.probes) == 0 {
+		return time.Time{}, false
+	}
+	expiry = b.probes[0].started.Add(b.settings.halfOpenMaxWait)
+	return expiry, !now.Before(expiry)
+}
+
+// assignLocked is the only place that changes the state. It starts a new era.
+func (b *CircuitBreaker) assignLocked(to State, at time.Time, reason string) transition {
+	if to != b.state {
+		b.sequence++
+	}
+	change := transition{from: b.state, to: to, at: at, reason: reason, sequence: b.sequence}
+	b.state, b.since = to, at
+	b.generation++
+	b.probes, b.succeeded = nil, 0
+	if to == StateClosed {
+		b.window = newTally(b.settings.window)
+	}
+	return change
+}
+
+// publish tells subscribers of changes; mu must not be held.
+func (b *CircuitBreaker) publish(ctx context.Context, changes []transition, policy, source string) {
+	for _, c := range changes {
+		if c.from == c.to {
+			continue
+		}
+		b.events.publish(ctx, Event{
+			Kind: transitionKind(c.to), Time: c.at, Policy: policy, Source: source, Gate: b.name,
+			From: c.from, To: c.to, Reason: c.reason, Sequence: c.sequence,
+		})
+	}
+}
+
+func transitionKind(to State) EventKind {
+	switch to {
+	case StateOpen:
+		return EventCircuitOpen
+	case StateHalfOpen:
+		return EventCircuitHalfOpen
+	default:
+		return EventCircuitClosed
+	}
+}

@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+)
+
+type bulkheadSettings struct {
+	maxConcurrent int
+	maxQueue      int
+	queueTimeout  time.Duration // 0: none
+	holdAbandoned bool
+}
+
+// Bulkhead limits how many attempts run at once; a few more may wait in a queue. Several
+// policies may share it. It is safe for concurrent use.
+type Bulkhead struct {
+	name     string
+	settings bulkheadSettings
+
+	mu sync.Mutex
+	// All below is guarded by mu.
+	running int
+	queue   list.List // of *waiter, first come first
+}
+
+// waiter is one attempt in the queue. ready is closed when it has been given a slot.
+type waiter struct {
+	ready chan struct{}
+}
+
+func newBulkhead(name string, s bulkheadSettings) *Bulkhead {
+	return &Bulkhead{name: name, settings: s}
+}
+
+// Name returns the name under which policies share the bulkhead.
+func (b *Bulkhead) Name() string { return b.name }
+
+// Running returns how many slots are taken.
+func (b *Bulkhead) Running() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.running
+}
+
+// Queued returns how many attempts wait for a slot.
+func (b *Bulkhead) Queued() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.queue.Len()
+}
+
+// MaxConcurrent returns how many slots there are.
+func (b *Bulkhead) MaxConcurrent() int { return b.settings.maxConcurrent }
+
+// MaxQueue returns how many attempts may wait.
+func (b *Bulkhead) MaxQueue() int { return b.settings.maxQueue }
+
+// admission is what became of asking a bulkhead for a slot.
+type admission int
+
+const (
+	admitted     admission = iota // the caller has a slot and must release it
+	refusedFull                   // neither a slot nor a place in the queue
+	refusedQueue                  // the queue timeout ran out
+	gaveUp                        // the context ended first
+)
+
+// acquire takes a slot, waiting in the queue if need be.
+func (b *Bulkhead) acquire(ctx context.Context) admission {
+	b.mu.Lock()
+	if b.running < b.settings.maxConcurrent { // then nobody queues: release hands slots on
+		b.running++
+		b.mu.Unlock()
+		return admitted
+	}
+	if b.queue.Len() >= b.settings.maxQueue {
+		b.mu.Unlock()
+		return refusedFull
+	}
+	w := &waiter{ready: make(chan struct{})}
+	place := b.queue.PushBack(w)
+	b.mu.Unlock()
+
+	var timeUp <-chan time.Time
+	if b.settings.queueTimeout > 0 {
+		timer := time.NewTimer(b.settings.queueTimeout)
+		defer timer.Stop()
+		timeUp = timer.C
+	}
+	select {
+	case <-w.ready:
+		return admitted
+	case <-timeUp:
+		return b.leave(place, refusedQueue)
+	case <-ctx.Done():
+		return b.leave(place, gaveUp)
+	}
+}
+
+// leave takes a waiter out of the queue. One that was given a slot at that very moment hands
+// it on.
+func (b *Bulkhead) leave(place *list.Element, why admission) admission {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	select {
+	case <-place.Value.(*waiter).ready:
+		b.releaseLocked()
+	default:
+		b.queue.Remove(place)
+	}
+	return why
+}
+
+// release gives a slot back: to the first in the queue, or to whoever comes next.
+func (b *Bulkhead) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.releaseLocked()
+}
+
+func (b *Bulkhead) releaseLocked() {
+	if first := b.queue.Front(); first != nil {
+		close(b.queue.Remove(first).(*waiter).ready)
+		return
+	}
+	b.running--
+}

@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"net/http"
+	"time"
+)
+
+// class is what an attempt's error means to retry, breaker and fallback.
+type class int
+
+const (
+	classSuccess    class = iota // no error
+	classCallerDone              // the caller cancelled or its own deadline passed
+	classTimeout                 // the attempt's own time was up
+	classRejection               // a policy, this one or another, let nothing through
+	classPanic                   // the function panicked, or ended its goroutine
+	classPermanent
+	classClientError
+	classFailure // everything else
+)
+
+// classify reads an error that the function returned. The first class, in the order above,
+// that any error in the tree belongs to wins.
+func classify(err error, isClientError func(error) bool) class {
+	var found struct{ rejection, panicked, permanent, client bool }
+	walk(err, func(e error) {
+		switch e := e.(type) {
+		case *Error:
+			found.rejection = found.rejection || e.rejection()
+		case *PanicError:
+			found.panicked = true
+		case *permanentError:
+			found.permanent = true
+		case *clientError:
+			found.client = true
+		default:
+			found.panicked = found.panicked || e == errGoexit
+			found.client = found.client || isClientStatus(statusOf(e))
+		}
+	})
+	switch {
+	case found.rejection:
+		return classRejection
+	case found.panicked:
+		return classPanic
+	case found.permanent:
+		return classPermanent
+	case found.client || isClientError(err):
+		return classClientError
+	default:
+		return classFailure
+	}
+}
+
+func isClientStatus(status int) bool {
+	return status >= 400 && status < 500 &&
+		status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
+}
+
+// statusOf returns the HTTP status that err itself tells, under one of the names in use for
+// it, or 0.
+func statusOf(err error) int {
+	switch e := err.(type) {
+	case interface{ StatusCode() int }:
+		return e.StatusCode()
+	case interface{ HTTPStatus() int }:
+		return e.HTTPStatus()
+	case interface{ HTTPStatusCode() int }:
+		return e.HTTPStatusCode()
+	default:
+		return 0
+	}
+}
+
+// retryAfterOf returns the longest delay that the error's tree asks for, or 0.
+func retryAfterOf(err error) time.Duration {
+	var longest time.Duration
+	walk(err, func(e error) {
+		switch e := e.(type) {
+		case *retryAfterError:
+			longest = max(longest, e.after)
+		case *ResponseError:
+			longest = max(longest, e.RetryAfter)
+		}
+	})
+	return longest
+}
+
+// walk visits err and all that it wraps, joined errors included. It does not look behind an
+// [*Error]: what led a policy to its verdict does not change the verdict.
+func walk(err error, visit func(error)) {
+	if err == nil {
+		return
+	}
+	visit(err)
+	if _, verdict := err.(*Error); verdict {
+		return
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		walk(e.Unwrap(), visit)
+	case interface{ Unwrap() []error }:
+		for _, wrapped := range e.Unwrap() {
+			walk(wrapped, visit)
+		}
+	}
+}
+
+// retried is the built-in answer for RetrySpec.RetryIf.
+func (c class) retried() bool { return c == classTimeout || c == classFailure }
+
+// outcome is the built-in answer for CircuitBreakerSpec.RecordIf.
+func (c class) outcome() outcome {
+	switch c {
+	case classSuccess:
+		return success
+	case classCallerDone, classRejection, classClientError:
+		return ignored
+	default:
+		return failure
+	}
+}
+
+// answered is the built-in answer for FallbackSpec.FallbackIf.
+func (c class) answered() bool { return c != classCallerDone && c != classClientError }
+
+// ofFunction reports whether RetryIf and RecordIf are asked about such an error.
+func (c class) ofFunction() bool {
+	return c != classSuccess && c != classCallerDone && c != classRejection && c != classPanic
+}

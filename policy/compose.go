@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// Composition is a policy to be made of several sources of settings.
+type Composition struct {
+	// Name is what runs, such as "Query.shippingQuotes". It names the gates that Layers
+	// configure and, where there is no preset, the policy.
+	Name string
+
+	// Origin begins the messages about the composition.
+	Origin string
+
+	// Layers come before the preset, the first before the second.
+	Layers []Layer
+
+	// Preset is the preset that settings are taken from where Layers have none. Its gates are
+	// used as they are unless Layers change their settings. "": none.
+	Preset string
+
+	// Mode is the timeout mode where no source says one. 0: Cooperative.
+	Mode TimeoutMode
+
+	// Optional makes it no mistake that nothing is on.
+	Optional bool
+}
+
+// Compose makes a policy of each composition. Stage by stage and setting by setting the first
+// source wins: the layers, the preset, Config.Defaults, the built-in defaults. A stage is on
+// when the first layer or preset that mentions it does not say Enabled: new(false); such a
+// source lends the stage no settings.
+//
+// A policy is nil where nothing is on because a layer turned it all off, or the composition is
+// optional. The error tells all that is wrong at once; then nothing was made.
+func (r *Registry) Compose(list ...Composition) ([]*Policy, error) {
+	return r.compose(list, true)
+}
+
+// composed is a composition on its way to a policy.
+type composed struct {
+	Composition
+	merged
+	policyName string
+	breaker    *claim[breakerSettings]
+	bulkhead   *claim[bulkheadSettings]
+	limiter    *claim[rateLimitSettings]
+}
+
+var errNothingOn = errors.New("turns no stage on")
+
+// compose is Compose. prefixed says whether errors begin with the composition's origin; those
+// about a setting name its origin in any case.
+func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	all := make([]composed, len(list))
+	for i, c := range list {
+		made, err := r.merge(c)
+		if err != nil {
+			for _, err := range flatten(err) {
+				if prefixed || err == errNothingOn {
+					err = fmt.Errorf("%s: %w", c.Origin, err)
+				}
+				errs = append(errs, err)
+			}
+		}
+		all[i] = made
+	}
+	if len(errs) == 0 { // claims are complete
+		errs = append(errs, r.breakers.check(claims(all, func(c composed) *claim[breakerSettings] { return c.breaker }))...)
+		errs = append(errs, r.bulkheads.check(claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead }))...)
+		errs = append(errs, r.limiters.check(claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter }))...)
+	}
+	if len(errs) > 0 {
+		return nil, distinct(errors.Join(errs...))
+	}
+	r.breakers.settle(claims(all, func(c composed) *claim[breakerSettings] { return c.breaker }))
+	r.bulkheads.settle(claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead }))
+	r.limiters.settle(claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter }))
+
+	policies := make([]*Policy, len(all))
+	for i, c := range all {
+		if c.spec != (Spec{}) {
+			policies[i] = r.buildLocked(c)
+		}
+	}
+	return policies, nil
+}
+
+// merge merges a composition's sources and finds out which gates it claims.
+func (r *Registry) merge(c Composition) (composed, error) {
+	made := composed{Composition: c, policyName: c.Name}
+	layers := c.Layers
+	if c.Preset != "" {
+		p, err := r.preset(c.Preset)
+		if err != nil {
+			return made, err
+		}
+		layers = append(layers[:len(layers):len(layers)], p.layer)
+		made.policyName = c.Preset
+	}
+	made.merged = merge(layers, r.defaults, builtIn())
+	if made.spec == (Spec{}) {
+		if c.Optional || made.exempt {
+			return made, nil
+		}
+		return made, errNothingOn
+	}
+	if err := errors.Join(validate(made.merged), validateComplete(made.merged)); err != nil {
+		return made, err
+	}
+	if b := made.spec.CircuitBreaker; b != nil {
+		made.breaker = newClaim(r, c, "CircuitBreaker", newBreakerSettings(b))
+	}
+	if b := made.spec.Bulkhead; b != nil {
+		made.bulkhead = newClaim(r, c, "Bulkhead", newBulkheadSettings(b))
+	}
+	if l := made.spec.RateLimit; l != nil {
+		made.limiter = newClaim(r, c, "RateLimit", newRateLimitSettings(l))
+	}
+	return made, nil
+}
+
+// newClaim finds out which gate a composition uses for a stage that is on. One that its layers
+// name goes by that name; one that they change or bring goes by the composition's; any other
+// is the preset's.
+func newClaim[S any](r *Registry, c Composition, stage string, settings S) *claim[S] {
+	changed := changes(c.Layers, stage)
+	if name, origin := gateName(c.Layers, stage); name != "" {
+		return &claim[S]{name: name, configures: changed, origin: origin, settings: settings}
+	}
+	if c.Preset != "" && !changed {
+		if layer := r.presets[c.Preset].layer; mentions(layer, stage) {
+			name, _ := gateName([]Layer{layer}, stage)
+			return &claim[S]{name: cmp.Or(name, c.Preset), origin: layer.Origin, settings: settings}
+		}
+	}
+	return &claim[S]{name: c.Name, configures: true, origin: c.Origin, settings: settings}
+}
+
+func claims[S any](all []composed, of func(composed) *claim[S]) []claim[S] {
+	var list []claim[S]
+	for _, c := range all {
+		if claim := of(c); claim != nil {
+			list = append(list, *claim)
+		}
+	}
+	return list
+}
+
+func (r *Registry) buildLocked(c composed) *Policy {
+	abandoned := r.abandonedBy[c.policyName]
+	if abandoned == nil {
+		abandoned = &abandonedAttempts{}
+		r.abandonedBy[c.policyName] = abandoned
+	}
+	p := newPlan(c.spec, c.Mode, abandoned)
+	if c.breaker != nil {
+		p.breaker = r.breakers.all[c.breaker.name].it
+	}
+	if c.bulkhead != nil {
+		p.bulkhead = r.bulkheads.all[c.bulkhead.name].it
+	}
+	if c.limiter != nil {
+		p.limiter = r.limiters.all[c.limiter.name].it
+	}
+	handle := &atomic.Pointer[plan]{}
+	handle.Store(p)
+	return newPolicy(r, c.policyName, c.Name, handle)
+}
+
+// flatten lists the errors that were joined into err, at any depth.
+func flatten(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var list []error
+	for _, err := range joined.Unwrap() {
+		list = append(list, flatten(err)...)
+	}
+	return list
+}
+
+// distinct is the joined error err without those that say the same as one before: a mistake
+// in the defaults is found again in each preset that takes them.
+func distinct(err error) error {
+	var list []error
+	seen := map[string]bool{}
+	for _, err := range flatten(err) {
+		if !seen[err.Error()] {
+			seen[err.Error()] = true
+			list = append(list, err)
+		}
+	}
+	return errors.Join(list...)
+}

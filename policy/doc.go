@@ -1,0 +1,12 @@
+// Package policy keeps calls to a failing dependency from taking their caller down with it.
+//
+// A [Registry] turns sparse [Spec] values into policies. A [Policy] runs a function through
+// its stages, outermost first:
+//
+//	fallback → total timeout → retry → (open circuit? reject) → bulkhead → rate limit
+//	         → circuit breaker's permit → per-attempt timeout → function
+//
+// A stage that no spec mentions costs a nil check. [Execute] runs a function under a
+// policy; the gqlgen extension runs resolvers under the same policies, with the same
+// breakers, bulkheads and limiters.
+package policy

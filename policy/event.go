@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of [Event], and the fields that each sets beyond Kind, Time, Policy and Source.
+const (
+	EventRetry            EventKind = "retry"             // Attempt that failed, Delay until the next, Err
+	EventTimeout          EventKind = "timeout"           // Attempt, Timeout, Reason "total" for the whole run's, Err
+	EventCircuitOpen      EventKind = "circuit-open"      // Gate, From, To, Reason, Sequence
+	EventCircuitHalfOpen  EventKind = "circuit-half-open" // Gate, From, To, Reason, Sequence
+	EventCircuitClosed    EventKind = "circuit-closed"    // Gate, From, To, Reason, Sequence
+	EventCircuitRejected  EventKind = "circuit-rejected"  // Gate, Attempt, RetryAfter, Err
+	EventBulkheadRejected EventKind = "bulkhead-rejected" // Gate, Attempt, Reason, Running, Queued, Err
+	EventRateLimited      EventKind = "rate-limited"      // Gate, Attempt, RetryAfter, Err
+	EventFallback         EventKind = "fallback"          // Err, which the fallback is about to answer
+	EventAbandoned        EventKind = "abandoned"         // Attempt, Timeout, Running: the policy's abandoned attempts
+)
+
+// Event is something that a policy did. What a kind does not set is zero.
+type Event struct {
+	Kind   EventKind
+	Time   time.Time // when it took effect
+	Policy string    // the policy's name; empty for a breaker's Trip and Reset
+	Source string    // what ran: "Query.shippingQuotes", or what WithSource said
+	Gate   string    // the name of the breaker, bulkhead or limiter
+
+	Attempt    int           // from 1
+	Delay      time.Duration // until the next attempt
+	Timeout    time.Duration // the limit that ran out
+	From, To   State
+	Reason     string
+	Running    int
+	Queued     int
+	RetryAfter time.Duration
+	Err        error
+
+	// Sequence numbers the transitions of one breaker from 1. Subscribers run outside the
+	// breaker's lock, so two transitions may reach them in the other order.
+	Sequence uint64
+}
+
+// Subscribe calls fn for every event of every policy of the registry, on the goroutine that
+// caused it, with that call's context and no lock held, so fn should be quick. A panic in fn
+// is logged with [slog.Default] and goes no further. The returned function ends the
+// subscription; calls already under way may still finish after it has returned.
+func (r *Registry) Subscribe(fn func(context.Context, Event)) (cancel func()) {
+	return r.events.subscribe(fn)
+}
+
+// bus hands events to subscribers.
+type bus struct {
+	mu          sync.Mutex // serialises changes of subscribers
+	subscribers atomic.Pointer[[]*subscriber]
+}
+
+type subscriber struct {
+	fn func(context.Context, Event)
+}
+
+func (b *bus) subscribe(fn func(context.Context, Event)) (cancel func()) {
+	s := &subscriber{fn: fn}
+	b.change(func(all []*subscriber) []*subscriber { return append(all, s) })
+	return func() {
+		b.change(func(all []*subscriber) []*subscriber {
+			return slices.DeleteFunc(all, func(other *subscriber) bool { return other == s })
+		})
+	}
+}
+
+// change replaces the subscribers by what edit makes of a copy of them.
+func (b *bus) change(edit func([]*subscriber) []*subscriber) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*subscriber
+	if old := b.subscribers.Load(); old != nil {
+		all = slices.Clone(*old)
+	}
+	all = edit(all)
+	b.subscribers.Store(&all)
+}
+
+// silent reports that nobody listens, so that no event need be made.
+func (b *bus) silent() bool {
+	all := b.subscribers.Load()
+	return all == nil || len(*all) == 0
+}
+
+func (b *bus) publish(ctx context.Context, e Event) {
+	if all := b.subscribers.Load(); all != nil {
+		for _, s := range *all {
+			s.notify(ctx, e)
+		}
+	}
+}
+
+func (s *subscriber) notify(ctx context.Context, e Event) {
+	defer func() {
+		if r := recover(); r != nil {
+			slog.ErrorContext(ctx, "a subscriber to policy events panicked", "event", e.Kind, "panic", fmt.Sprint(r))
+		}
+	}()
+	s.fn(ctx, e)
+}

@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// gates are the breakers, the bulkheads or the limiters of a registry, by name. A gate is
+// configured in one place; any number of policies may name it.
+type gates[S, G any] struct {
+	stage string // as messages name it
+	make  func(name string, settings S) G
+	same  func(a, b S) bool
+	all   map[string]*gate[S, G]
+}
+
+// gate is one of them, with the claim that it was made for.
+type gate[S, G any] struct {
+	claim[S]
+	it G
+}
+
+// claim is one policy's wish for a gate.
+type claim[S any] struct {
+	name       string
+	configures bool // and does not merely name it
+	origin     string
+	settings   S
+}
+
+// check reports the claims that contradict what is there or one another.
+func (g *gates[S, G]) check(claims []claim[S]) []error {
+	owners := map[string]claim[S]{}
+	for name, there := range g.all {
+		owners[name] = there.claim
+	}
+	var errs []error
+	for _, c := range configuringFirst(claims) {
+		owner, owned := owners[c.name]
+		switch {
+		case !owned:
+			owners[c.name] = c
+		case c.configures && (c.origin != owner.origin || !g.same(c.settings, owner.settings)):
+			errs = append(errs, fmt.Errorf("%s %q: configured by %s and again by %s: configure it in one place and only name it in the other",
+				g.stage, c.name, owner.origin, c.origin))
+		case !c.configures && !owner.configures && !g.same(c.settings, owner.settings):
+			errs = append(errs, fmt.Errorf("%s %q: named by %s and by %s, whose settings for it differ: configure it in one of them",
+				g.stage, c.name, owner.origin, c.origin))
+		}
+	}
+	return errs
+}
+
+// settle makes the gates that the claims, which check has passed, are the first to ask for.
+func (g *gates[S, G]) settle(claims []claim[S]) {
+	for _, c := range configuringFirst(claims) {
+		if _, ok := g.all[c.name]; !ok {
+			g.all[c.name] = &gate[S, G]{claim: c, it: g.make(c.name, c.settings)}
+		}
+	}
+}
+
+// configuringFirst sorts those who configure a gate before those who only name it.
+func configuringFirst[S any](claims []claim[S]) []claim[S] {
+	return slices.SortedStableFunc(slices.Values(claims), func(a, b claim[S]) int {
+		switch {
+		case a.configures == b.configures:
+			return 0
+		case a.configures:
+			return -1
+		default:
+			return 1
+		}
+	})
+}
+
+// byName iterates over the gates that exist when it is called, sorted by name.
+func (g *gates[S, G]) byName() iter.Seq2[string, G] {
+	names := slices.Sorted(maps.Keys(g.all))
+	found := make([]G, len(names))
+	for i, name := range names {
+		found[i] = g.all[name].it
+	}
+	return func(yield func(string, G) bool) {
+		for i, name := range names {
+			if !yield(name, found[i]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// run is one call under a policy. Its methods are the stages, outermost first: answer,
+// limited, retried, attempt, call.
+type run struct {
+	policy *Policy
+	plan   *plan
+	call   Call
+	caller context.Context
+	outer  *attemptContext // the attempt that the call is made in, if any
+	last   error           // of the attempt before, if any
+}
+
+// result is how an attempt, and in the end the run, came out.
+type result struct {
+	value     any
+	err       error
+	class     class
+	raised    bool // err is a panic to be raised again
+	abandoned bool
+}
+
+// answer is the fallback stage.
+func (r *run) answer() (any, error) {
+	res := r.limited()
+	if res.class == classSuccess {
+		return res.value, nil
+	}
+	err := unmarked(res.err)
+	if f := r.plan.fallback; f != nil && !r.ended(res) && f.answers(res, err) {
+		r.publish(Event{Kind: EventFallback, Err: err})
+		value, fallbackErr := f.fn(r.caller, err)
+		if fallbackErr != nil && fallbackErr != err {
+			fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
+		}
+		return value, fallbackErr
+	}
+	if res.raised {
+		panic(err)
+	}
+	return res.value, err
+}
+
+// ended reports whether an abandoned attempt ends the run.
+func (r *run) ended(res result) bool { return res.abandoned && r.call.AbandonEnds }
+
+// limited is the total timeout.
+func (r *run) limited() result {
+	ctx := r.caller
+	if r.plan.total > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.plan.total, r.policy.totalTimeUp)
+		defer cancel()
+	}
+	return r.retried(ctx)
+}
+
+// retried is the retry stage.
+func (r *run) retried(ctx context.Context) result {
+	for attempt := 1; ; attempt++ {
+		res := r.attempt(ctx, attempt)
+		if !r.retries(res, attempt) {
+			return res
+		}
+		delay, worthwhile := r.plan.retry.delay(ctx, res.err, attempt)
+		if !worthwhile {
+			return res
+		}
+		r.publish(Event{Kind: EventRetry, Attempt: attempt, Delay: delay, Err: res.err})
+		r.last = unmarked(res.err)
+		if !sleep(ctx, delay) {
+			return r.interrupted(ctx, attempt)
+		}
+	}
+}
+
+func (r *run) retries(res result, attempt int) bool {
+	retry := r.plan.retry
+	switch {
+	case retry == nil, r.call.NoRetry, r.ended(res):
+		return false
+	case retry.attempts != Unlimited && attempt >= retry.attempts:
+		return false
+	case retry.retryIf != nil && res.class.ofFunction():
+		return retry.retryIf(res.err, attempt)
+	default:
+		return res.class.retried()
+	}
+}
+
+// attempt passes the gates, in order, and makes the call.
+func (r *run) attempt(ctx context.Context, number int) (res result) {
+	if ctx.Err() != nil {
+		return r.interrupted(ctx, number)
+	}
+	a := &attemptContext{number: number, outer: r.outer}
+
+	breaker := r.plan.breaker
+	if breaker != nil && r.outer.holds(func(o *attemptContext) bool { return o.breaker == breaker }) {
+		breaker = nil
+	}
+	if breaker != nil {
+		if retryAfter, ok := breaker.passableAt(time.Now()); !ok {
+			return r.rejectOpen(breaker, number, retryAfter)
+		}
+	}
+
+	if r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned {
+		return r.rejectAbandoned(number)
+	}
+	bulkhead := r.plan.bulkhead
+	if bulkhead != nil && !r.outer.holds(func(o *attemptContext) bool { return o.bulkhead == bulkhead }) {
+		switch admission := bulkhead.acquire(ctx); admission {
+		case gaveUp:
+			return r.interrupted(ctx, number)
+		case refusedFull, refusedQueue:
+			return r.rejectFull(bulkhead, number, admission)
+		}
+		a.bulkhead = bulkhead
+		defer func() {
+			if !res.abandoned || !bulkhead.settings.holdAbandoned {
+				bulkhead.release()
+			}
+		}()
+	}
+
+	limiter := r.plan.limiter
+	var token reservation
+	if limiter != nil && !r.outer.holds(func(o *attemptContext) bool { return o.limiter == limiter }) {
+		var ok bool
+		if token, ok = limiter.reserveAt(time.Now(), longestWait(ctx, limiter.settings.maxWait)); !ok {
+			return r.rejectLimited(limiter, number, token.wait)
+		}
+		if !sleep(ctx, token.wait) {
+			limiter.refund(token)
+			return r.interrupted(ctx, number)
+		}
+		a.limiter = limiter
+	}
+
+	verdict := failure // which a panic or Goexit leaves in place
+	if breaker != nil {
+		permit, retryAfter, ok, changes := breaker.permitAt(time.Now())
+		r.publishChanges(breaker, changes)
+		if !ok {
+			if a.limiter != nil {
+				limiter.refund(token)
+			}
+			return r.rejectOpen(breaker, number, retryAfter)
+		}
+		a.breaker = breaker
+		defer func() { r.publishChanges(breaker, breaker.recordAt(time.Now(), permit, verdict)) }()
+	}
+
+	defer a.over.Store(true)
+	res = r.do(ctx, a)
+	if breaker != nil {
+		verdict = breaker.verdict(res)
+	}
+	return res
+}
+
+// do calls the function, for as long as the attempt may take.
+func (r *run) do(ctx context.Context, a *attemptContext) (res result) {
+	a.Context = ctx
+	if r.plan.timeout > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, r.plan.timeout, r.policy.attemptTimeUp)
+		defer cancel()
+		a.Context = limited
+	}
+	if !r.plan.enforced {
+		res.value, res.err = r.call.Func(a)
+		return r.judge(a, res)
+	}
+	f := launch(a, r.call.Func, func() (afterward func()) { return r.abandon(a) })
+	if f == nil {
+		res.abandoned = true
+		res.err = ended(a)
+	} else {
+		res.value, res.err, res.raised = f.value, f.err, f.raised
+	}
+	return r.judge(a, res)
+}
+
+// judge decides what the outcome of an attempt was. Once the attempt's time was up it is a
+// timeout, whatever the function returned after that.
+func (r *run) judge(a *attemptContext, res result) result {
+	timeUp, limit := r.timeUp(a)
+	switch {
+	case timeUp != nil:
+		timeout := *timeUp
+		if !res.abandoned {
+			timeout.Cause = unmarked(res.err)
+		}
+		res = result{err: &timeout, class: classTimeout, abandoned: res.abandoned}
+		r.publish(Event{Kind: EventTimeout, Attempt: a.number, Timeout: limit, Reason: timeout.Reason, Err: res.err})
+	case res.err == nil:
+		return res
+	default:
+		res.class = classify(res.err, r.policy.registry.isClientError)
+	}
+	if res.abandoned {
+		r.publish(Event{Kind: EventAbandoned, Attempt: a.number, Timeout: limit, Running: r.plan.abandoned.count()})
+	}
+	if r.caller.Err() != nil {
+		res.class = classCallerDone
+	}
+	return res
+}
+
+// timeUp returns the timeout of this run that has ended ctx, and how long it was, or nil.
+func (r *run) timeUp(ctx context.Context) (*Error, time.Duration) {
+	switch context.Cause(ctx) {
+	case error(r.policy.attemptTimeUp):
+		return r.policy.attemptTimeUp, r.plan.timeout
+	case error(r.policy.totalTimeUp):
+		return r.policy.totalTimeUp, r.plan.total
+	default:
+		return nil, 0
+	}
+}
+
+// abandon counts the attempt until it ends, and returns what is to be done then.
+func (r *run) abandon(a *attemptContext) (afterward func()) {
+	ofPolicy, ofRegistry := r.plan.abandoned, &r.policy.registry.abandoned
+	ofPolicy.add()
+	ofRegistry.add()
+	return func() {
+		if a.bulkhead != nil && a.bulkhead.settings.holdAbandoned {
+			a.bulkhead.release()
+		}
+		ofPolicy.done()
+		ofRegistry.done()
+	}
+}
+
+// interrupted is the result where ctx ended while no attempt was running.
+func (r *run) interrupted(ctx context.Context, attempt int) result {
+	if timeUp, limit := r.timeUp(ctx); timeUp != nil && r.caller.Err() == nil {
+		timeout := *timeUp
+		timeout.Cause = r.last
+		r.publish(Event{Kind: EventTimeout, Attempt: attempt, Timeout: limit, Reason: timeout.Reason, Err: &timeout})
+		return result{err: &timeout, class: classTimeout}
+	}
+	err := ended(ctx)
+	if r.last != nil {
+		err = fmt.Errorf("%w before the next attempt: %w", err, r.last)
+	}
+	return result{err: err, class: classCallerDone}
+}
+
+// ended is the error of a context that has ended: its own, and its cause if that says more.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil || cause == err {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// unmarked is err without the mark of Permanent.
+func unmarked(err error) error {
+	if marked, ok := err.(*permanentError); ok {
+		return marked.error
+	}
+	return err
+}
+
+// sleep waits, and reports false as soon as ctx has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// longestWait is limit, or what is left until ctx's deadline if that is less.
+func longestWait(ctx context.Context, limit time.Duration) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return max(0, min(limit, time.Until(deadline)))
+	}
+	return limit
+}

@@ -1,0 +1,90 @@
+package policy
+
+import "time"
+
+// timeBuckets is how many steps a time window is kept in.
+const timeBuckets = 10
+
+// tally counts the outcomes in a window. It is not safe for concurrent use.
+type tally interface {
+	record(now time.Time, failed bool)
+	count(now time.Time) (calls, failures int)
+}
+
+func newTally(w Window) tally {
+	if w.Duration > 0 {
+		return &timeTally{width: w.Duration / timeBuckets}
+	}
+	return &countTally{outcomes: make([]bool, w.Calls)}
+}
+
+// countTally is a ring of the last outcomes; true is a failure.
+type countTally struct {
+	outcomes []bool
+	next     int
+	calls    int
+	failures int
+}
+
+func (t *countTally) record(_ time.Time, failed bool) {
+	if t.calls < len(t.outcomes) {
+		t.calls++
+	} else if t.outcomes[t.next] {
+		t.failures--
+	}
+	t.outcomes[t.next] = failed
+	if failed {
+		t.failures++
+	}
+	t.next = (t.next + 1) % len(t.outcomes)
+}
+
+func (t *countTally) count(time.Time) (calls, failures int) { return t.calls, t.failures }
+
+// timeTally is a ring of buckets, each for one stretch of width. A bucket's period counts
+// the widths since start, the time of the first record.
+type timeTally struct {
+	width   time.Duration
+	start   time.Time
+	buckets [timeBuckets]bucket
+}
+
+type bucket struct {
+	period          int64
+	calls, failures int
+}
+
+func (t *timeTally) record(now time.Time, failed bool) {
+	if t.start.IsZero() {
+		t.start = now
+	}
+	period := t.period(now)
+	b := &t.buckets[period%timeBuckets]
+	if b.period < period { // a later one stays: its clock was merely read before this one's
+		*b = bucket{period: period}
+	}
+	b.calls++
+	if failed {
+		b.failures++
+	}
+}
+
+func (t *timeTally) count(now time.Time) (calls, failures int) {
+	if t.start.IsZero() {
+		return 0, 0
+	}
+	oldest := t.period(now) - timeBuckets + 1
+	for _, b := range t.buckets {
+		if b.period >= oldest {
+			calls += b.calls
+			failures += b.failures
+		}
+	}
+	return calls, failures
+}
+
+// period is never negative, even if two callers read the clock in one order and record in
+// the other.
+func (t *timeTally) period(now time.Time) int64 {
+	return max(0, int64(now.Sub(t.start)/t.width))
+}
