@@ -35,7 +35,7 @@ func classify(err error, isClientError func(error) bool) class {
 			found.client = true
 		default:
 			found.panicked = found.panicked || e == errGoexit
-			found.client = found.client || isClientStatus(statusOf(e))
+			found.client = found.client || isClientStatus(statusOf(e)) || isClientError(e)
 		}
 	})
 	switch {
@@ -45,7 +45,7 @@ func classify(err error, isClientError func(error) bool) class {
 		return classPanic
 	case found.permanent:
 		return classPermanent
-	case found.client || isClientError(err):
+	case found.client:
 		return classClientError
 	default:
 		return classFailure

@@ -23,6 +23,9 @@ type Composition struct {
 	// used as they are unless Layers change their settings. "": none.
 	Preset string
 
+	// PresetOrigin is where the preset was named. "": Origin.
+	PresetOrigin string
+
 	// Mode is the timeout mode where no source says one. 0: Cooperative.
 	Mode TimeoutMode
 
@@ -51,8 +54,6 @@ type composed struct {
 	limiter    *claim[rateLimitSettings]
 }
 
-var errNothingOn = errors.New("turns no stage on")
-
 // compose is Compose. prefixed says whether errors begin with the composition's origin; those
 // about a setting name its origin in any case.
 func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error) {
@@ -61,15 +62,8 @@ func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error)
 	var errs []error
 	all := make([]composed, len(list))
 	for i, c := range list {
-		made, err := r.merge(c)
-		if err != nil {
-			for _, err := range flatten(err) {
-				if prefixed || err == errNothingOn {
-					err = fmt.Errorf("%s: %w", c.Origin, err)
-				}
-				errs = append(errs, err)
-			}
-		}
+		made, err := r.merge(c, prefixed)
+		errs = append(errs, err...)
 		all[i] = made
 	}
 	if len(errs) == 0 { // claims are complete
@@ -94,13 +88,13 @@ func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error)
 }
 
 // merge merges a composition's sources and finds out which gates it claims.
-func (r *Registry) merge(c Composition) (composed, error) {
+func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 	made := composed{Composition: c, policyName: c.Name}
 	layers := c.Layers
 	if c.Preset != "" {
 		p, err := r.preset(c.Preset)
 		if err != nil {
-			return made, err
+			return made, []error{fmt.Errorf("%s: %w", cmp.Or(c.PresetOrigin, c.Origin), err)}
 		}
 		layers = append(layers[:len(layers):len(layers)], p.layer)
 		made.policyName = c.Preset
@@ -110,10 +104,16 @@ func (r *Registry) merge(c Composition) (composed, error) {
 		if c.Optional || made.exempt {
 			return made, nil
 		}
-		return made, errNothingOn
+		return made, []error{fmt.Errorf("%s: turns no stage on", c.Origin)}
 	}
 	if err := errors.Join(validate(made.merged), validateComplete(made.merged)); err != nil {
-		return made, err
+		errs := flatten(err)
+		for i, err := range errs {
+			if prefixed {
+				errs[i] = fmt.Errorf("%s: %w", c.Origin, err)
+			}
+		}
+		return made, errs
 	}
 	if b := made.spec.CircuitBreaker; b != nil {
 		made.breaker = newClaim(r, c, "CircuitBreaker", newBreakerSettings(b))

@@ -33,6 +33,9 @@ func (p *Policy) Name() string { return p.name }
 // Source returns what runs under the policy, as events and errors tell it; "" if nobody said.
 func (p *Policy) Source() string { return p.source }
 
+// Enforced reports whether attempts run on a goroutine of their own, see [Enforced].
+func (p *Policy) Enforced() bool { return p.plan.Load().enforced }
+
 // WithSource returns the same policy, with the same breaker, bulkhead and limiter, under
 // which source is what runs: "Repricer.run".
 func (p *Policy) WithSource(source string) *Policy {

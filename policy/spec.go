@@ -16,8 +16,9 @@ type Config struct {
 	Presets map[string]Spec
 
 	// IsClientError reports that an error was the caller's fault: it is not retried, no
-	// breaker counts it and no fallback hides it. It adds to what [AsClientError] and 4xx
-	// statuses say. nil: nothing more. It must be safe for concurrent use.
+	// breaker counts it and by default no fallback hides it. It is asked about an error and
+	// about each that it wraps, and adds to what [AsClientError] and 4xx statuses say. nil:
+	// nothing more. It must be safe for concurrent use.
 	IsClientError func(error) bool
 }
 
