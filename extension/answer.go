@@ -1,0 +1,116 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// answer is the part of a response that one attempt makes: the errors it adds and the
+// extensions it registers. They reach the response only if the attempt succeeds.
+type answer struct {
+	context context.Context // where gqlgen finds its response context
+
+	mu     sync.Mutex
+	errors []addedError // guarded by mu
+}
+
+// addedError is an error as it was given to graphql.AddError.
+type addedError struct {
+	ctx context.Context
+	err error
+}
+
+func newAnswer(oc *graphql.OperationContext) *answer {
+	a := &answer{}
+	a.context = graphql.WithResponseContext(context.Background(), a.keep, oc.RecoverFunc)
+	return a
+}
+
+// keep is the answer's error presenter. It only keeps the error, which the server's presenter
+// is to see once, if at all.
+func (a *answer) keep(ctx context.Context, err error) *gqlerror.Error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.errors = append(a.errors, addedError{ctx, err})
+	kept, _ := errors.AsType[*gqlerror.Error](err)
+	return kept
+}
+
+// added returns the errors that were added so far, joined, or nil.
+func (a *answer) added() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var errs []error
+	for _, added := range a.errors {
+		errs = append(errs, added.err)
+	}
+	return errors.Join(errs...)
+}
+
+// deliver adds the errors, each with the context that it was added with, and the extensions to
+// the response of field. The attempt must be over, so that its contexts lead there.
+func (a *answer) deliver(field context.Context) {
+	a.mu.Lock()
+	added := a.errors
+	a.mu.Unlock()
+	for _, added := range added {
+		graphql.AddError(added.ctx, added.err)
+	}
+	for key, value := range graphql.GetExtensions(a.context) {
+		registerFirst(field, key, value)
+	}
+}
+
+// registerFirst registers an extension unless there is one of that key, at which gqlgen panics.
+func registerFirst(ctx context.Context, key string, value any) {
+	defer func() { _ = recover() }()
+	graphql.RegisterExtension(ctx, key, value)
+}
+
+// reportedError is the failure of a resolver that added errors and returned nil.
+type reportedError struct{ error }
+
+func (e *reportedError) Unwrap() error { return e.error }
+
+// responseKey is the key under which gqlgen keeps the response context.
+var responseKey = keyAskedFor(func(ctx context.Context) { graphql.GetErrors(ctx) })
+
+// keyAskedFor learns which key ask looks up first.
+func keyAskedFor(ask func(context.Context)) any {
+	asked := &askedContext{Context: context.Background()}
+	func() {
+		defer func() { _ = recover() }() // that there is nothing under the key
+		ask(asked)
+	}()
+	return asked.key
+}
+
+type askedContext struct {
+	context.Context
+	key any
+}
+
+func (a *askedContext) Value(key any) any {
+	if a.key == nil {
+		a.key = key
+	}
+	return nil
+}
+
+// isNil reports whether a resolver's value is nil, typed or not.
+func isNil(value any) bool {
+	if value == nil {
+		return true
+	}
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface, reflect.Chan, reflect.Func:
+		return v.IsNil()
+	default:
+		return false
+	}
+}

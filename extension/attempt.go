@@ -1,0 +1,230 @@
+package extension
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// attempt is the context of one attempt at a field.
+//
+// gqlgen makes the context that is handed to next that of the field's children, and reports
+// the field's error with it. So it must be the attempt's while the attempt is running and the
+// field's when it is over, and an attempt that was abandoned must never reach the field's.
+type attempt struct {
+	field  context.Context // what the middleware was called with
+	policy context.Context // within field; ends with the attempt
+	op     *operation
+	value  any // what the resolver returned
+
+	state atomic.Int32 // one of the states below; changed under mu
+
+	mu sync.Mutex
+	// All below is guarded by mu.
+	done     chan struct{} // made when somebody asks for Done while running
+	closed   bool          // done is
+	unwatch  func() bool   // stops watching the context that closes done
+	answer   *answer       // the private response, made when somebody asks for it
+	returned chan struct{} // closed when the attempt is over; made when the field waits for it
+
+	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
+	written chan struct{}
+	seen    atomic.Bool // written is closed, or about to be
+}
+
+const (
+	running   int32 = iota // everything is the attempt's
+	over                   // it has returned: everything is the field's again
+	released               // so has the operation: the context has ended
+	abandoned              // it is cancelled, and private for good
+)
+
+var _ context.Context = (*attempt)(nil)
+
+// current is the context that the attempt stands for now.
+func (a *attempt) current() context.Context {
+	if state := a.state.Load(); state == over || state == released {
+		return a.field
+	}
+	return a.policy
+}
+
+// Deadline is the attempt's, and the field's once the attempt is over.
+func (a *attempt) Deadline() (time.Time, bool) {
+	a.notice()
+	return a.current().Deadline()
+}
+
+// Err is the attempt's, and the field's once the attempt is over.
+func (a *attempt) Err() error {
+	a.notice()
+	if err := a.current().Err(); err != nil {
+		return err
+	}
+	if a.state.Load() == released {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Value finds what the field's context holds, but for an attempt that is not over the
+// response context is a private one.
+func (a *attempt) Value(key any) any {
+	a.notice()
+	if state := a.state.Load(); key == responseKey && (state == running || state == abandoned) {
+		return a.private().Value(key)
+	}
+	return a.current().Value(key)
+}
+
+// Done is closed when the attempt is cancelled while it runs. A channel that was asked for
+// then and is waited on longer is closed when the field's context ends, or the response that
+// the field belongs to is done.
+func (a *attempt) Done() <-chan struct{} {
+	a.notice()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch a.state.Load() {
+	case over:
+		return a.field.Done()
+	case released:
+		return a.doneLocked()
+	}
+	if a.done == nil && a.policy.Done() == nil {
+		return nil
+	}
+	if a.done == nil {
+		if a.doneLocked(); a.policy.Err() != nil {
+			a.closeLocked()
+		} else {
+			a.unwatch = context.AfterFunc(a.policy, a.cancelled)
+		}
+	}
+	return a.done
+}
+
+func (a *attempt) doneLocked() chan struct{} {
+	if a.done == nil {
+		a.done = make(chan struct{})
+	}
+	if a.state.Load() == released {
+		a.closeLocked()
+	}
+	return a.done
+}
+
+func (a *attempt) closeLocked() {
+	if !a.closed {
+		a.closed = true
+		close(a.done)
+	}
+}
+
+// cancelled tells those who wait that the attempt was cancelled.
+func (a *attempt) cancelled() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if state := a.state.Load(); state == running || state == abandoned {
+		a.closeLocked()
+	}
+}
+
+// finish makes the context the field's again. It reports false if the attempt was abandoned.
+func (a *attempt) finish() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.state.Load() != running {
+		return false
+	}
+	a.state.Store(over)
+	if a.returned != nil {
+		close(a.returned)
+	}
+	if a.done != nil && !a.closed {
+		a.unwatch()
+		a.unwatch = context.AfterFunc(a.field, a.release)
+		a.op.scope.Load().add(a)
+	}
+	return true
+}
+
+// release ends the context of an attempt that was over.
+func (a *attempt) release() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.state.Load() == over {
+		a.state.Store(released)
+		a.unwatch()
+		a.closeLocked()
+	}
+}
+
+// abandon cuts the attempt off from the field. It reports false if the attempt is over.
+func (a *attempt) abandon() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.state.Load() != running {
+		return false
+	}
+	a.state.Store(abandoned)
+	return true
+}
+
+// end returns a channel that is closed when the attempt is over.
+func (a *attempt) end() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.returned == nil {
+		a.returned = make(chan struct{})
+		if a.state.Load() != running {
+			close(a.returned)
+		}
+	}
+	return a.returned
+}
+
+// private returns the context that holds the attempt's own response context.
+func (a *attempt) private() context.Context {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answer == nil {
+		a.answer = newAnswer(graphql.GetOperationContext(a.field))
+	}
+	return a.answer.context
+}
+
+// answered returns the attempt's own response, nil if it never asked for one.
+func (a *attempt) answered() *answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.answer
+}
+
+// notice closes written once this context is used from within the innermost next, which
+// begins by handing it to gqlgen.
+func (a *attempt) notice() {
+	if a.written != nil && !a.seen.Load() && insideNext() && a.seen.CompareAndSwap(false, true) {
+		close(a.written)
+	}
+}
+
+// insideNext reports whether the calling goroutine, which is that of an attempt, is running
+// gqlgen's own next: the function literal in graphql.resolveField.
+func insideNext() bool {
+	var callers [128]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+	for {
+		frame, more := frames.Next()
+		if strings.HasPrefix(frame.Function, "github.com/99designs/gqlgen/graphql.resolveField[...].func") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package extension
+
+import (
+	"github.com/99designs/gqlgen/graphql/errcode"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// defaultClientErrorCodes are the codes that servers use for what is the client's fault:
+// Apollo Server's, which others follow, and gqlgen's own two.
+var defaultClientErrorCodes = []string{
+	"BAD_USER_INPUT", "UNAUTHENTICATED", "FORBIDDEN", "NOT_FOUND", "PERSISTED_QUERY_NOT_FOUND",
+	errcode.ValidationFailed, errcode.ParseFailed,
+}
+
+// isClientError reports whether err itself is a GraphQL error with a client error's code. The
+// registry asks about each error of a chain.
+func (e *Extension) isClientError(err error) bool {
+	gqlErr, ok := err.(*gqlerror.Error)
+	if !ok || gqlErr == nil {
+		return false
+	}
+	code, _ := gqlErr.Extensions["code"].(string)
+	return e.clientErrorCodes[code]
+}

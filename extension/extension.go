@@ -1,0 +1,136 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/gqlerrors"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// Extension is a gqlgen handler extension; make it with [New] and give it to a server's Use.
+// It may serve several servers, whose fields then share the registry's gates.
+type Extension struct {
+	registry         *policy.Registry
+	fields           map[string]Field                // by coordinate
+	fallbacks        map[string]*policy.FallbackSpec // by coordinate
+	clientErrorCodes map[string]bool
+	logger           *slog.Logger // nil: none was given
+	unmapped         bool         // policy errors pass as they are
+	mistakes         []error      // of the options
+
+	mu      sync.Mutex                                  // serialises Validate
+	servers atomic.Pointer[map[*ast.Definition]*server] // by the root types of their schemas
+}
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.OperationInterceptor
+	graphql.FieldInterceptor
+} = (*Extension)(nil)
+
+// New returns an extension that takes its policies from registry. It also tells the registry
+// which GraphQL errors are the client's fault: see [WithClientErrorCodes]. Mistakes in the
+// options are reported when a server's Use validates the extension.
+func New(registry *policy.Registry, options ...Option) *Extension {
+	e := &Extension{
+		registry:         registry,
+		fields:           map[string]Field{},
+		fallbacks:        map[string]*policy.FallbackSpec{},
+		clientErrorCodes: map[string]bool{},
+	}
+	for _, code := range defaultClientErrorCodes {
+		e.clientErrorCodes[code] = true
+	}
+	for _, option := range options {
+		option(e)
+	}
+	if registry == nil {
+		e.mistake("New: the registry is nil")
+	} else {
+		registry.AddClientErrors(e.isClientError)
+		if e.logger != nil {
+			registry.Subscribe(logTo(e.logger))
+		}
+	}
+	return e
+}
+
+// ExtensionName returns "Resilience".
+func (e *Extension) ExtensionName() string { return "Resilience" }
+
+// InterceptOperation prepares what the operation's fields need. It is called by gqlgen.
+func (e *Extension) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	oc := graphql.GetOperationContext(ctx)
+	s := e.serverOf(oc.Operation)
+	if s == nil {
+		return next(ctx)
+	}
+	op := &operation{server: s, kind: oc.Operation.Operation}
+	op.scope.Store(&op.whole)
+	return op.responses(next(context.WithValue(ctx, operationKey{}, op)))
+}
+
+// InterceptField runs a field under its policy, if it has one. It is called by gqlgen.
+func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
+	fc := graphql.GetFieldContext(ctx)
+	if fc.IsMethod {
+		if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+			if f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]; f != nil {
+				return newResolution(ctx, e, op, f, fc, next).resolve()
+			}
+		}
+	}
+	value, err := next(ctx)
+	return value, e.mapped(err)
+}
+
+// mapped is err as gqlgen is to report it.
+func (e *Extension) mapped(err error) error {
+	if err == nil {
+		return nil
+	}
+	if !e.unmapped {
+		err = gqlerrors.Convert(err)
+	}
+	// gqlgen reports the first GraphQL error in a chain, and a cause is not to be reported.
+	switch failure := err.(type) {
+	case *policy.Error:
+		return &gqlerror.Error{Err: err, Message: err.Error()}
+	case *policy.FallbackError:
+		own, ok := errors.AsType[*gqlerror.Error](failure.Err)
+		if !ok {
+			return &gqlerror.Error{Err: err, Message: err.Error()}
+		}
+		reported := *own
+		reported.Err = err
+		return &reported
+	default:
+		return err
+	}
+}
+
+// serverOf finds the server whose schema the operation was validated against.
+func (e *Extension) serverOf(op *ast.OperationDefinition) *server {
+	servers := e.servers.Load()
+	if servers == nil || len(op.SelectionSet) == 0 {
+		return nil
+	}
+	var root *ast.Definition
+	switch first := op.SelectionSet[0].(type) {
+	case *ast.Field:
+		root = first.ObjectDefinition
+	case *ast.InlineFragment:
+		root = first.ObjectDefinition
+	case *ast.FragmentSpread:
+		root = first.ObjectDefinition
+	}
+	return (*servers)[root]
+}

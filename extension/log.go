@@ -1,0 +1,25 @@
+package extension
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// logTo returns a subscriber that logs the events an operator wants to read.
+func logTo(logger *slog.Logger) func(context.Context, policy.Event) {
+	return func(ctx context.Context, e policy.Event) {
+		who := []slog.Attr{slog.String("field", e.Source), slog.String("policy", e.Policy)}
+		switch e.Kind {
+		case policy.EventCircuitOpen, policy.EventCircuitHalfOpen, policy.EventCircuitClosed:
+			logger.LogAttrs(ctx, slog.LevelWarn, "circuit breaker "+e.To.String(), append(who,
+				slog.String("breaker", e.Gate), slog.String("from", e.From.String()), slog.String("reason", e.Reason))...)
+		case policy.EventFallback:
+			logger.LogAttrs(ctx, slog.LevelInfo, "answering with the fallback", append(who, slog.Any("error", e.Err))...)
+		case policy.EventRetry:
+			logger.LogAttrs(ctx, slog.LevelDebug, "retrying", append(who,
+				slog.Int("attempt", e.Attempt), slog.Duration("delay", e.Delay), slog.Any("error", e.Err))...)
+		}
+	}
+}

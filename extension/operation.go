@@ -1,0 +1,78 @@
+package extension
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// operation is the state of one GraphQL operation, found in its context.
+type operation struct {
+	server *server
+	kind   ast.Operation
+
+	whole scope
+	// scope is that of the response being made: whole for queries, mutations and the start
+	// of a subscription, and one of its own for each of a subscription's events.
+	scope atomic.Pointer[scope]
+}
+
+type operationKey struct{}
+
+// responses wraps the operation's stream of responses, to learn when they are done.
+func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHandler {
+	if op.kind == ast.Subscription {
+		return func(ctx context.Context) *graphql.Response {
+			event := &scope{}
+			op.scope.Store(event)
+			defer event.end()
+			response := next(ctx)
+			if response == nil {
+				op.whole.end()
+			}
+			return response
+		}
+	}
+	return func(ctx context.Context) (response *graphql.Response) {
+		defer func() {
+			if response == nil || response.HasNext == nil || !*response.HasNext {
+				op.whole.end()
+			}
+		}()
+		return next(ctx)
+	}
+}
+
+// scope is a stretch of an operation. At its end it releases those who still wait on the
+// context of an attempt that was over before.
+type scope struct {
+	mu sync.Mutex
+	// All below is guarded by mu.
+	ended    bool
+	attempts []*attempt
+}
+
+// add makes the scope's end release the attempt.
+func (s *scope) add(a *attempt) {
+	s.mu.Lock()
+	if !s.ended {
+		s.attempts = append(s.attempts, a)
+		s.mu.Unlock()
+		return
+	}
+	s.mu.Unlock()
+	a.release()
+}
+
+func (s *scope) end() {
+	s.mu.Lock()
+	attempts := s.attempts
+	s.ended, s.attempts = true, nil
+	s.mu.Unlock()
+	for _, a := range attempts {
+		a.release()
+	}
+}

@@ -1,0 +1,151 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// Option configures an [Extension].
+type Option func(*Extension)
+
+// Field says from Go what @resilience says in a schema, and what it can't say. The same
+// setting given by both is an error; settings that are not given here are taken from the
+// field's annotation and its type's.
+type Field struct {
+	// Preset names the preset of the registry's config. "": not given here.
+	Preset string
+
+	// Idempotent allows retries in mutations and subscriptions. nil: not given here.
+	Idempotent *bool
+
+	// Spec comes before the preset, setting by setting. A breaker, bulkhead or limiter that
+	// it changes is the field's own, named by its coordinate, unless the spec names it.
+	Spec policy.Spec
+}
+
+// WithField configures the field at coordinate, such as "Query.orders". That it exists, and
+// that its settings make sense, is checked when a server's Use validates the extension.
+func WithField(coordinate string, field Field) Option {
+	return func(e *Extension) {
+		if _, ok := e.fields[coordinate]; ok {
+			e.mistake("WithField(%q): given twice", coordinate)
+			return
+		}
+		e.fields[coordinate] = field
+	}
+}
+
+// WithFallback answers for the field at coordinate where it fails: with what fallback makes
+// of the error. Arguments and parent are in gqlgen's field context. By default, it is asked
+// about every failure but a cancelled request and a client's error; see [When].
+//
+// T must be what the field's resolver returns. With any other type the field fails with
+// gqlgen's error, which names both types.
+func WithFallback[T any](coordinate string, fallback func(ctx context.Context, err error) (T, error), options ...FallbackOption) Option {
+	return func(e *Extension) {
+		if _, ok := e.fallbacks[coordinate]; ok {
+			e.mistake("WithFallback(%q): given twice", coordinate)
+			return
+		}
+		if fallback == nil {
+			e.mistake("WithFallback(%q): the function is nil", coordinate)
+			return
+		}
+		var conditions conditions
+		for _, option := range options {
+			if err := option(&conditions); err != nil {
+				e.mistake("WithFallback(%q): %w", coordinate, err)
+			}
+		}
+		e.fallbacks[coordinate] = &policy.FallbackSpec{
+			Func:       func(ctx context.Context, err error) (any, error) { return fallback(ctx, err) },
+			FallbackIf: conditions.any(),
+		}
+	}
+}
+
+// FallbackOption narrows or widens what a fallback answers for. With several, it answers for
+// the errors that any of them names.
+type FallbackOption func(*conditions) error
+
+type conditions []func(error) bool
+
+func (c conditions) any() func(error) bool {
+	if len(c) == 0 {
+		return nil
+	}
+	return func(err error) bool {
+		return slices.ContainsFunc(c, func(holds func(error) bool) bool { return holds(err) })
+	}
+}
+
+// When makes a fallback answer for errors that match one of errs with [errors.Is], such as
+// [policy.ErrCircuitOpen], and for no others.
+func When(errs ...error) FallbackOption {
+	return func(c *conditions) error {
+		if len(errs) == 0 || slices.Contains(errs, nil) {
+			return errors.New("When: needs errors that are not nil")
+		}
+		*c = append(*c, func(err error) bool {
+			return slices.ContainsFunc(errs, func(target error) bool { return errors.Is(err, target) })
+		})
+		return nil
+	}
+}
+
+// WhenFunc makes a fallback answer for errors that answers reports true for, and for no
+// others.
+func WhenFunc(answers func(error) bool) FallbackOption {
+	return func(c *conditions) error {
+		if answers == nil {
+			return errors.New("WhenFunc: the function is nil")
+		}
+		*c = append(*c, answers)
+		return nil
+	}
+}
+
+// WithLogger logs what the registry's policies do, for fields and jobs alike: changes of a
+// breaker's state at warn, fallbacks at info, retries at debug, each with field and policy.
+// What is noticed at boot is logged at warn, to [slog.Default] where there is no WithLogger.
+func WithLogger(logger *slog.Logger) Option {
+	return func(e *Extension) {
+		if logger == nil {
+			e.mistake("WithLogger: the logger is nil")
+			return
+		}
+		e.logger = logger
+	}
+}
+
+// WithoutErrorMapping passes policies' errors on as they are, for servers whose error
+// presenter does the mapping. Without that, clients see the names of policies in messages.
+func WithoutErrorMapping() Option {
+	return func(e *Extension) { e.unmapped = true }
+}
+
+// WithClientErrorCodes adds codes, as in the extensions of a GraphQL error, that mean the
+// client's fault: such an error is not retried, no breaker counts it and by default no
+// fallback hides it. Always among them are BAD_USER_INPUT, UNAUTHENTICATED, FORBIDDEN,
+// NOT_FOUND, GRAPHQL_VALIDATION_FAILED, GRAPHQL_PARSE_FAILED and PERSISTED_QUERY_NOT_FOUND.
+func WithClientErrorCodes(codes ...string) Option {
+	return func(e *Extension) {
+		for _, code := range codes {
+			if strings.TrimSpace(code) == "" {
+				e.mistake("WithClientErrorCodes: %q: a code must not be blank", code)
+			}
+			e.clientErrorCodes[code] = true
+		}
+	}
+}
+
+// mistake keeps a mistake in the options for Validate.
+func (e *Extension) mistake(format string, args ...any) {
+	e.mistakes = append(e.mistakes, fmt.Errorf(format, args...))
+}

@@ -1,0 +1,172 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// resolution is one field of one response on its way through its policy.
+type resolution struct {
+	ctx       context.Context // the field's
+	extension *Extension
+	op        *operation
+	field     *field
+	fc        *graphql.FieldContext
+	next      graphql.Resolver
+	enforced  bool
+	nonNull   bool // null takes the parent along, by the schema or MarkNonNull
+	marked    bool // by MarkNonNull
+
+	mu sync.Mutex
+	// All below is guarded by mu.
+	last  *attempt
+	ended bool // no further attempt may touch gqlgen
+}
+
+func newResolution(ctx context.Context, e *Extension, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) *resolution {
+	return &resolution{
+		ctx: ctx, extension: e, op: op, field: f, fc: fc, next: next,
+		enforced: f.policy.Enforced(),
+		nonNull:  fc.NonNull || fc.Field.Definition.Type.NonNull,
+		marked:   fc.NonNull,
+	}
+}
+
+// resolve runs the resolver under the policy and returns what gqlgen is to make of it.
+func (r *resolution) resolve() (any, error) {
+	value, err := r.field.policy.Run(r.ctx, policy.Call{
+		Func:        r.attempt,
+		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
+		AbandonEnds: true,
+	})
+	a := r.end()
+	if a != nil && r.abandon(a) {
+		return r.abandoned(err)
+	}
+	if err == nil {
+		if succeeded, ok := value.(*attempt); ok {
+			if answer := succeeded.answered(); answer != nil {
+				answer.deliver(r.ctx)
+			}
+			return succeeded.value, nil
+		}
+		return value, nil // the fallback's
+	}
+	if _, ok := err.(*reportedError); ok { // then the last attempt reported it
+		a.answered().deliver(r.ctx)
+		return a.value, nil
+	}
+	if failed, ok := err.(*recoveredError); ok {
+		if r.op.server.panics {
+			panic(failed.panic)
+		}
+		err = failed.shown
+	}
+	return nil, r.extension.mapped(err)
+}
+
+// attempt is what the policy calls.
+func (r *resolution) attempt(ctx context.Context) (value any, err error) {
+	a := &attempt{field: r.ctx, policy: ctx, op: r.op}
+	if r.field.takesNull && r.nonNull {
+		a.written = make(chan struct{})
+	}
+	if !r.begin(a) {
+		return nil, context.Cause(ctx)
+	}
+	defer a.finish()
+	if r.enforced {
+		defer func() {
+			if recovered := recover(); recovered != nil {
+				value, err = nil, r.recovered(a, recovered)
+			}
+		}()
+	}
+	a.value, err = r.next(a)
+	if err != nil {
+		return nil, err
+	}
+	if answer := a.answered(); answer != nil && isNil(a.value) {
+		if added := answer.added(); added != nil {
+			return nil, &reportedError{added}
+		}
+	}
+	return a, nil
+}
+
+// begin makes a the last attempt. It reports false if the field has already ended.
+func (r *resolution) begin(a *attempt) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.last = a
+	}
+	return !r.ended
+}
+
+// end keeps further attempts from beginning, and returns the last one, if any has begun.
+func (r *resolution) end() *attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	return r.last
+}
+
+// abandon cuts the attempt off from the field if it is still running. Where gqlgen could not
+// be told that the field is null without looking at the variable that the attempt writes its
+// context to, it first waits until that is known to be written, or the attempt is over.
+func (r *resolution) abandon(a *attempt) bool {
+	if a.written != nil {
+		select {
+		case <-a.end():
+		case <-a.written:
+		}
+	}
+	return a.abandon()
+}
+
+// abandoned ends a field whose attempt runs on: the error is added here, and what is returned
+// keeps gqlgen from its variable.
+func (r *resolution) abandoned(err error) (any, error) {
+	graphql.GetOperationContext(r.ctx).Error(r.ctx, graphql.AddFieldLocationToError(r.ctx, r.extension.mapped(err)))
+	switch {
+	case r.field.noStream != nil:
+		return r.field.noStream, nil
+	case r.field.takesNull: // graphql.Null would be a value
+		return nil, nil
+	case r.marked && !r.fc.Field.Definition.Type.NonNull:
+		return graphql.RequiredNull, nil
+	default:
+		return graphql.Null, nil
+	}
+}
+
+// recoveredError is a panic of a resolver that ran on a goroutine of the policy's.
+type recoveredError struct {
+	panic *policy.PanicError
+	shown error // what the server's recover function made of it
+}
+
+func (e *recoveredError) Error() string { return e.shown.Error() }
+
+// Unwrap lets the policy see the panic.
+func (e *recoveredError) Unwrap() []error { return []error{e.shown, e.panic} }
+
+// recovered hands a panic to the server's recover function, on the goroutine and with the
+// stack of the resolver. Generated without a panic handler, the server has none to hand to.
+func (r *resolution) recovered(a *attempt, value any) error {
+	failed := &recoveredError{panic: &policy.PanicError{Value: value, Stack: debug.Stack()}, shown: errors.New("internal system error")}
+	if !r.op.server.panics {
+		if shown := graphql.GetOperationContext(r.ctx).RecoverFunc(a, value); shown != nil {
+			failed.shown = shown
+		}
+	}
+	return failed
+}

@@ -1,0 +1,177 @@
+package extension
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
+)
+
+// server is what the extension knows of one schema that it serves. It does not change.
+type server struct {
+	fields map[fieldKey]*field
+	panics bool // generated with omit_panic_handler: gqlgen recovers no panic
+}
+
+// fieldKey is how gqlgen names a field at run time, with its object even where the selection
+// went through an interface.
+type fieldKey struct{ object, name string }
+
+// field is a field with a policy.
+type field struct {
+	policy     *policy.Policy
+	idempotent bool
+	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
+	// not tell gqlgen that the field is null.
+	takesNull bool
+	noStream  any // what to return for a stream that does not start; nil for other fields
+}
+
+// Validate reads the schema's annotations and makes the policies of its fields. Its error
+// tells all that is wrong with schema, options and their fit at once, with file and line
+// where there is SDL. It is called by gqlgen's Use, which panics on an error.
+func (e *Extension) Validate(es graphql.ExecutableSchema) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := es.Schema()
+	if e.registry == nil || e.known(s) {
+		return errors.Join(e.mistakes...)
+	}
+	fields, warnings, err := schema.Walk(s, e.settings())
+	policies, composeErr := e.compose(s, fields)
+	errs := append(slices.Clone(e.mistakes), err, composeErr)
+	if composeErr == nil {
+		errs = append(errs, idleTypes(fields, policies)...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("gqlresilience:\n%w", err)
+	}
+
+	made := &server{fields: map[fieldKey]*field{}, panics: omitsPanicHandler(es)}
+	for i, f := range fields {
+		if policies[i] == nil {
+			continue
+		}
+		made.fields[fieldKey{f.Object, f.Name}] = &field{
+			policy: policies[i], idempotent: f.Idempotent, takesNull: takesNull(es, f), noStream: noStream(es, f),
+		}
+		if spec := e.fields[f.Coordinate()].Spec; isMutating(s, f) && !f.Idempotent && isOn(spec.Retry) {
+			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
+		}
+	}
+	e.warn(warnings)
+	e.serve(s, made)
+	return nil
+}
+
+// settings are what the options say of fields, as schema.Walk takes it.
+func (e *Extension) settings() map[string]schema.Settings {
+	all := map[string]schema.Settings{}
+	for coordinate, f := range e.fields {
+		all[coordinate] = schema.Settings{
+			Preset: f.Preset, Idempotent: f.Idempotent, Spec: f.Spec, Origin: fmt.Sprintf("WithField(%q)", coordinate),
+		}
+	}
+	for coordinate, fallback := range e.fallbacks {
+		settings, ok := all[coordinate]
+		if !ok {
+			settings.Origin = fmt.Sprintf("WithFallback(%q)", coordinate)
+		}
+		settings.Spec.Fallback = fallback
+		all[coordinate] = settings
+	}
+	return all
+}
+
+// compose makes the policies of fields, nil for those of an annotated type where nothing is on.
+func (e *Extension) compose(s *ast.Schema, fields []schema.Field) ([]*policy.Policy, error) {
+	list := make([]policy.Composition, len(fields))
+	for i, f := range fields {
+		origin := f.Origin
+		if !strings.Contains(origin, f.Coordinate()) {
+			origin += ": " + f.Coordinate()
+		}
+		mode := policy.Enforced
+		if f.Object == rootName(s.Mutation) {
+			mode = policy.Cooperative // GraphQL runs them one after the other
+		}
+		list[i] = policy.Composition{
+			Name: f.Coordinate(), Origin: origin, Layers: f.Layers, Preset: f.Preset, PresetOrigin: f.PresetOrigin,
+			Mode: mode, Optional: !f.Explicit,
+		}
+	}
+	return e.registry.Compose(list...)
+}
+
+// idleTypes reports annotations of object types that turn nothing on for any field.
+func idleTypes(fields []schema.Field, policies []*policy.Policy) []error {
+	origins, busy := map[string]string{}, map[string]bool{}
+	for i, f := range fields {
+		if !f.Explicit {
+			origins[f.Object] = f.Origin
+		}
+		if policies[i] != nil {
+			busy[f.Object] = true
+		}
+	}
+	var errs []error
+	for _, object := range slices.Sorted(maps.Keys(origins)) {
+		if !busy[object] {
+			errs = append(errs, fmt.Errorf("%s: turns no stage on for any field", origins[object]))
+		}
+	}
+	return errs
+}
+
+func (e *Extension) warn(warnings []string) {
+	logger := e.logger
+	if logger == nil {
+		logger = slog.Default()
+	}
+	for _, warning := range warnings {
+		logger.Warn("gqlresilience: " + warning)
+	}
+}
+
+func (e *Extension) known(s *ast.Schema) bool {
+	servers := e.servers.Load()
+	return servers != nil && (*servers)[s.Query] != nil
+}
+
+// serve makes operations on the schema find the server.
+func (e *Extension) serve(s *ast.Schema, made *server) {
+	servers := map[*ast.Definition]*server{}
+	if old := e.servers.Load(); old != nil {
+		maps.Copy(servers, *old)
+	}
+	for _, root := range []*ast.Definition{s.Query, s.Mutation, s.Subscription} {
+		if root != nil {
+			servers[root] = made
+		}
+	}
+	e.servers.Store(&servers)
+}
+
+// isMutating reports whether the field is one of a root type whose operations are not retried.
+func isMutating(s *ast.Schema, f schema.Field) bool {
+	return f.Object == rootName(s.Mutation) || f.Object == rootName(s.Subscription)
+}
+
+func rootName(root *ast.Definition) string {
+	if root == nil {
+		return ""
+	}
+	return root.Name
+}
+
+func isOn(retry *policy.RetrySpec) bool {
+	return retry != nil && (retry.Enabled == nil || *retry.Enabled)
+}
