@@ -26,8 +26,8 @@ type Extension struct {
 	unmapped         bool         // policy errors pass as they are
 	mistakes         []error      // of the options
 
-	mu      sync.Mutex                                  // serialises Validate
-	servers atomic.Pointer[map[*ast.Definition]*server] // by the root types of their schemas
+	mu      sync.Mutex              // serialises Validate
+	servers atomic.Pointer[servers] // nil before the first Validate
 }
 
 var _ interface {
@@ -119,18 +119,21 @@ func (e *Extension) mapped(err error) error {
 
 // serverOf finds the server whose schema the operation was validated against.
 func (e *Extension) serverOf(op *ast.OperationDefinition) *server {
-	servers := e.servers.Load()
-	if servers == nil || len(op.SelectionSet) == 0 {
+	known := e.servers.Load()
+	if known == nil || len(op.SelectionSet) == 0 {
 		return nil
 	}
-	var root *ast.Definition
+	if known.only != nil {
+		return known.only
+	}
 	switch first := op.SelectionSet[0].(type) {
 	case *ast.Field:
-		root = first.ObjectDefinition
+		return known.byRoot[first.ObjectDefinition]
 	case *ast.InlineFragment:
-		root = first.ObjectDefinition
+		return known.byRoot[first.ObjectDefinition]
 	case *ast.FragmentSpread:
-		root = first.ObjectDefinition
+		return known.byRoot[first.ObjectDefinition]
+	default:
+		return nil
 	}
-	return (*servers)[root]
 }

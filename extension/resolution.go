@@ -18,11 +18,9 @@ type resolution struct {
 	extension *Extension
 	op        *operation
 	field     *field
-	fc        *graphql.FieldContext
 	next      graphql.Resolver
 	enforced  bool
-	nonNull   bool // null takes the parent along, by the schema or MarkNonNull
-	marked    bool // by MarkNonNull
+	marked    bool // by MarkNonNull, before the first attempt
 
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -32,9 +30,8 @@ type resolution struct {
 
 func newResolution(ctx context.Context, e *Extension, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) *resolution {
 	return &resolution{
-		ctx: ctx, extension: e, op: op, field: f, fc: fc, next: next,
+		ctx: ctx, extension: e, op: op, field: f, next: next,
 		enforced: f.policy.Enforced(),
-		nonNull:  fc.NonNull || fc.Field.Definition.Type.NonNull,
 		marked:   fc.NonNull,
 	}
 }
@@ -75,7 +72,7 @@ func (r *resolution) resolve() (any, error) {
 // attempt is what the policy calls.
 func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 	a := &attempt{field: r.ctx, policy: ctx, op: r.op}
-	if r.field.takesNull && r.nonNull {
+	if r.field.takesNull && (r.field.nonNull || r.marked) {
 		a.written = make(chan struct{})
 	}
 	if !r.begin(a) {
@@ -141,7 +138,7 @@ func (r *resolution) abandoned(err error) (any, error) {
 		return r.field.noStream, nil
 	case r.field.takesNull: // graphql.Null would be a value
 		return nil, nil
-	case r.marked && !r.fc.Field.Definition.Type.NonNull:
+	case r.marked && !r.field.nonNull:
 		return graphql.RequiredNull, nil
 	default:
 		return graphql.Null, nil

@@ -29,6 +29,7 @@ type fieldKey struct{ object, name string }
 type field struct {
 	policy     *policy.Policy
 	idempotent bool
+	nonNull    bool // by the object's own declaration, which an interface's may lack
 	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
 	// not tell gqlgen that the field is null.
 	takesNull bool
@@ -61,7 +62,8 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 			continue
 		}
 		made.fields[fieldKey{f.Object, f.Name}] = &field{
-			policy: policies[i], idempotent: f.Idempotent, takesNull: takesNull(es, f), noStream: noStream(es, f),
+			policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
+			takesNull: takesNull(es, f), noStream: noStream(es, f),
 		}
 		if spec := e.fields[f.Coordinate()].Spec; isMutating(s, f) && !f.Idempotent && isOn(spec.Retry) {
 			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
@@ -143,21 +145,28 @@ func (e *Extension) warn(warnings []string) {
 
 func (e *Extension) known(s *ast.Schema) bool {
 	servers := e.servers.Load()
-	return servers != nil && (*servers)[s.Query] != nil
+	return servers != nil && servers.byRoot[s.Query] != nil
+}
+
+// servers are those that the extension serves. It does not change.
+type servers struct {
+	byRoot map[*ast.Definition]*server // by the root types of their schemas
+	only   *server                     // if there is just one
 }
 
 // serve makes operations on the schema find the server.
 func (e *Extension) serve(s *ast.Schema, made *server) {
-	servers := map[*ast.Definition]*server{}
+	all := &servers{byRoot: map[*ast.Definition]*server{}, only: made}
 	if old := e.servers.Load(); old != nil {
-		maps.Copy(servers, *old)
+		maps.Copy(all.byRoot, old.byRoot)
+		all.only = nil
 	}
 	for _, root := range []*ast.Definition{s.Query, s.Mutation, s.Subscription} {
 		if root != nil {
-			servers[root] = made
+			all.byRoot[root] = made
 		}
 	}
-	e.servers.Store(&servers)
+	e.servers.Store(all)
 }
 
 // isMutating reports whether the field is one of a root type whose operations are not retried.
