@@ -90,7 +90,7 @@ func validateDefaults(defaults Spec) error {
 			}
 		}
 	}
-	c.errs = append(c.errs, validate(merge([]Layer{{Origin: defaultsOrigin, Spec: withoutSwitches(defaults)}}, builtIn())))
+	c.errs = append(c.errs, validate(merge([]Layer{{Origin: defaultsOrigin, Spec: withoutSwitches(defaults)}})))
 	return errors.Join(c.errs...)
 }
 
