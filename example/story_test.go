@@ -1,0 +1,171 @@
+package main
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gqlresilience/gqlresilience/example/carrier"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+func TestOutageOfTheCarrier(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		answer, _ := shop.ask(quotesQuery)
+		assert.JSONEq(t, liveQuotes, answer)
+		assert.Equal(t, carrier.Calls{Seen: 1}, shop.calls())
+
+		shop.stub.SetMode(carrier.ModeHang)
+		for range 4 {
+			answer, took := shop.ask(quotesQuery)
+			assert.JSONEq(t, timedOut, answer)
+			assert.GreaterOrEqual(t, took, 3*time.Second)
+			assert.LessOrEqual(t, took, 3200*time.Millisecond)
+			assert.Equal(t, carrier.Calls{Seen: 2, Cancelled: 2}, shop.calls())
+			assert.Equal(t, policy.StateClosed, shop.breaker().State())
+		}
+
+		answer, took := shop.ask(quotesQuery)
+		assert.JSONEq(t, flatQuotes, answer)
+		assert.GreaterOrEqual(t, took, 1500*time.Millisecond)
+		assert.LessOrEqual(t, took, 1700*time.Millisecond)
+		assert.Equal(t, carrier.Calls{Seen: 1, Cancelled: 1}, shop.calls())
+		assert.Equal(t, policy.StateOpen, shop.breaker().State())
+
+		answer, took = shop.ask(bookMutation)
+		assert.JSONEq(t, `{"data": {"createShipment": null}, "errors": [{
+			"message": "Service temporarily unavailable", "path": ["createShipment"], "locations": [{"line": 1, "column": 12}],
+			"extensions": {"code": "CIRCUIT_OPEN", "httpStatus": 503, "retryAfter": 30}}]}`, answer)
+		assert.Zero(t, took)
+
+		shop.stub.SetMode(carrier.ModeOK)
+		time.Sleep(29 * time.Second)
+		answer, took = shop.ask(quotesQuery)
+		assert.JSONEq(t, flatQuotes, answer)
+		assert.Zero(t, took)
+		assert.Zero(t, shop.calls())
+
+		time.Sleep(time.Second)
+		assert.Equal(t, policy.StateHalfOpen, shop.breaker().State())
+		answer, _ = shop.ask(quotesQuery)
+		assert.JSONEq(t, liveQuotes, answer)
+		assert.Equal(t, carrier.Calls{Seen: 1}, shop.calls())
+		assert.Equal(t, policy.StateClosed, shop.breaker().State())
+		require.NoError(t, shop.registry.Wait(t.Context()))
+	})
+}
+
+func TestUnknownOrderIsNeitherRetriedNorCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		for field, query := range map[string]string{
+			"order":          `{ order(id: "9") { id } }`,
+			"shippingQuotes": `{ shippingQuotes(orderId: "9") { price } }`,
+			"createShipment": `mutation { createShipment(orderId: "9") { id } }`,
+			"updateOrder":    `mutation { updateOrder(orderId: "9", address: "Rome") { id } }`,
+		} {
+			answer, took := shop.ask(query)
+			assert.Contains(t, answer, `"message":"There is no order \"9\""`, field)
+			assert.Contains(t, answer, `"extensions":{"code":"NOT_FOUND"}`, field)
+			assert.Contains(t, answer, `"data":{"`+field+`":null}`)
+			assert.Zero(t, took)
+		}
+		assert.Zero(t, shop.calls())
+		assert.Zero(t, shop.breaker().Stats().Calls)
+	})
+}
+
+func TestBookingIsRetriedAndRedirectingIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		shop.stub.SetMode(carrier.ModeFlaky)
+		answer, _ := shop.ask(bookMutation)
+		assert.JSONEq(t, booked, answer)
+		assert.Equal(t, carrier.Calls{Seen: 2}, shop.calls())
+
+		answer, _ = shop.ask(`mutation { updateOrder(orderId: "1001", address: "Rome") { address } }`)
+		assert.Contains(t, answer, `"message":"The carrier failed"`)
+		assert.Contains(t, answer, `"code":"CARRIER_FAILED"`)
+		assert.Equal(t, carrier.Calls{Seen: 1}, shop.calls())
+
+		answer, _ = shop.ask(`mutation { updateOrder(orderId: "1001", address: "Rome") { address status } }`)
+		assert.JSONEq(t, `{"data": {"updateOrder": {"address": "Rome", "status": "SHIPPED"}}}`, answer)
+	})
+}
+
+func TestBusyCarrierIsAskedAgainWhenItSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		shop.stub.SetMode(carrier.ModeBusy)
+		answer, took := shop.ask(quotesQuery)
+		assert.Contains(t, answer, `"code":"CARRIER_FAILED"`)
+		assert.GreaterOrEqual(t, took, time.Second)
+		assert.Equal(t, carrier.Calls{Seen: 2}, shop.calls())
+		assert.Equal(t, 2, shop.breaker().Stats().Failures)
+	})
+}
+
+func TestRefusedParcelIsNotTheCarriersFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		shop.stub.SetMode(carrier.ModeRefuse)
+		answer, _ := shop.ask(bookMutation)
+		assert.Contains(t, answer, `"extensions":{"code":"PARCEL_REFUSED"}`)
+		assert.Equal(t, carrier.Calls{Seen: 1}, shop.calls())
+		assert.Zero(t, shop.breaker().Stats().Calls)
+	})
+}
+
+func TestClientsDoNotSeeTheCarriersAddressOrStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		shop.stub.SetMode(carrier.ModeFail)
+		answer, _ := shop.ask(quotesQuery)
+		assert.JSONEq(t, `{"data": {"shippingQuotes": null}, "errors": [{
+			"message": "The carrier failed", "path": ["shippingQuotes"], "locations": [{"line": 1, "column": 3}],
+			"extensions": {"code": "CARRIER_FAILED"}}]}`, answer)
+	})
+}
+
+func TestEachOrderOfAListHasQuotesOrAnErrorOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		answer, _ := shop.ask(`{ orders { quotes { service } } }`)
+		assert.NotContains(t, answer, "errors")
+		assert.Equal(t, carrier.Calls{Seen: 5}, shop.calls())
+
+		shop.breaker().Trip()
+		answer, _ = shop.ask(`{ orders { id quotes { service } } }`)
+		for _, part := range []string{
+			`{"id":"1001","quotes":null}`, `{"id":"1005","quotes":null}`,
+			`"path":["orders",0,"quotes"]`, `"path":["orders",4,"quotes"]`,
+		} {
+			assert.Contains(t, answer, part)
+		}
+		assert.Zero(t, shop.calls())
+	})
+}
+
+func TestExportsRunInTwosAndWaitInThrees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		var running sync.WaitGroup
+		for range 5 {
+			running.Go(func() {
+				answer, took := shop.ask(`{ exportOrders }`)
+				assert.Contains(t, answer, "tuna-85")
+				assert.Contains(t, []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second}, took)
+			})
+		}
+		synctest.Wait()
+		answer, took := shop.ask(`{ exportOrders }`)
+		assert.Contains(t, answer, `"extensions":{"code":"BULKHEAD_FULL","httpStatus":503}`)
+		assert.Zero(t, took)
+		running.Wait()
+	})
+}
