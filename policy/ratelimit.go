@@ -46,7 +46,11 @@ func (l *RateLimiter) Available() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	owed := max(0, l.full.Sub(now))
-	return max(0, l.settings.burst-int((owed+l.step-1)/l.step))
+	lacking := int(owed / l.step)
+	if owed%l.step > 0 {
+		lacking++
+	}
+	return max(0, l.settings.burst-lacking)
 }
 
 // reservation is a token taken, to be used after wait.

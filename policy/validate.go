@@ -210,6 +210,9 @@ func (c *checker) rateLimit(r *RateLimitSpec) {
 	if int64(*r.Limit) > int64(*r.Interval) {
 		c.wrong("rateLimit.limit", *r.Limit, "is more than one call per nanosecond of "+c.naming("rateLimit.interval", *r.Interval))
 	}
+	if *r.Interval > math.MaxInt64/4 {
+		c.wrong("rateLimit.interval", *r.Interval, "is more than 70 years")
+	}
 	if burst := r.Burst; burst != nil && float64(*burst)*float64(*r.Interval)/float64(*r.Limit) > math.MaxInt64/4 {
 		c.wrong("rateLimit.burst", *burst, "takes more than 70 years to refill")
 	}
