@@ -134,8 +134,16 @@ func (a *attempt) cancelled() {
 	}
 }
 
-// finish makes the context the field's again. It reports false if the attempt was abandoned.
-func (a *attempt) finish() bool {
+// finish makes the context the field's again, unless the attempt was abandoned.
+func (a *attempt) finish() {
+	if a.handBack() {
+		a.op.scope.Load().add(a)
+	}
+}
+
+// handBack makes the context the field's, and reports whether somebody may still wait for
+// the attempt's to be done.
+func (a *attempt) handBack() (awaited bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.state.Load() != running {
@@ -145,11 +153,11 @@ func (a *attempt) finish() bool {
 	if a.returned != nil {
 		close(a.returned)
 	}
-	if a.done != nil && !a.closed {
-		a.unwatch()
-		a.unwatch = context.AfterFunc(a.field, a.release)
-		a.op.scope.Load().add(a)
+	if a.done == nil || a.closed {
+		return false
 	}
+	a.unwatch()
+	a.unwatch = context.AfterFunc(a.field, a.release)
 	return true
 }
 

@@ -53,8 +53,12 @@ type Event struct {
 // Subscribe calls fn for every event of every policy of the registry, on the goroutine that
 // caused it, with that call's context and no lock held, so fn should be quick. A panic in fn
 // is logged with [slog.Default] and goes no further. The returned function ends the
-// subscription; calls already under way may still finish after it has returned.
+// subscription; calls already under way may still finish after it has returned. Subscribe
+// panics if fn is nil.
 func (r *Registry) Subscribe(fn func(context.Context, Event)) (cancel func()) {
+	if fn == nil {
+		panic("policy: Registry.Subscribe: the function is nil")
+	}
 	return r.events.subscribe(fn)
 }
 

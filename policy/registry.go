@@ -127,8 +127,11 @@ func (r *Registry) New(name string, spec Spec) (*Policy, error) {
 }
 
 // AddClientErrors makes errors for which is reports true the caller's fault, beside those
-// that Config.IsClientError and earlier calls say.
+// that Config.IsClientError and earlier calls say. It panics if is is nil.
 func (r *Registry) AddClientErrors(is func(error) bool) {
+	if is == nil {
+		panic("policy: Registry.AddClientErrors: the function is nil")
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []func(error) bool
