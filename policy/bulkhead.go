@@ -92,6 +92,9 @@ func (b *Bulkhead) acquire(ctx context.Context) admission {
 	}
 	select {
 	case <-w.ready:
+		if ctx.Err() != nil {
+			return b.leave(place, gaveUp)
+		}
 		return admitted
 	case <-timeUp:
 		return b.leave(place, refusedQueue)
