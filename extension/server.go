@@ -43,15 +43,13 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := es.Schema()
-	if e.registry == nil || e.known(s) {
-		return errors.Join(e.mistakes...)
+	if e.known(s) {
+		return nil
 	}
 	fields, warnings, err := schema.Walk(s, e.settings())
 	policies, composeErr := e.compose(s, fields)
-	errs := append(slices.Clone(e.mistakes), err, composeErr)
-	if composeErr == nil {
-		errs = append(errs, idleTypes(fields, policies)...)
-	}
+	errs := append(slices.Clone(e.mistakes), e.fallbacksTwice(), err, composeErr)
+	errs = append(errs, idleTypes(fields)...)
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("gqlresilience:\n%w", err)
 	}
@@ -93,8 +91,22 @@ func (e *Extension) settings() map[string]schema.Settings {
 	return all
 }
 
+// fallbacksTwice reports the fields whose fallback both options give.
+func (e *Extension) fallbacksTwice() error {
+	var errs []error
+	for _, coordinate := range slices.Sorted(maps.Keys(e.fallbacks)) {
+		if e.fields[coordinate].Spec.Fallback != nil {
+			errs = append(errs, fmt.Errorf("WithFallback(%q): fallback is given twice, here and by WithField(%[1]q)", coordinate))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // compose makes the policies of fields, nil for those of an annotated type where nothing is on.
 func (e *Extension) compose(s *ast.Schema, fields []schema.Field) ([]*policy.Policy, error) {
+	if e.registry == nil {
+		return nil, nil // which is a mistake of the options
+	}
 	list := make([]policy.Composition, len(fields))
 	for i, f := range fields {
 		origin := f.Origin
@@ -113,14 +125,15 @@ func (e *Extension) compose(s *ast.Schema, fields []schema.Field) ([]*policy.Pol
 	return e.registry.Compose(list...)
 }
 
-// idleTypes reports annotations of object types that turn nothing on for any field.
-func idleTypes(fields []schema.Field, policies []*policy.Policy) []error {
+// idleTypes reports annotations of object types that turn nothing on for any field. One that
+// merely says what is idempotent serves the fields with an annotation or option of their own.
+func idleTypes(fields []schema.Field) []error {
 	origins, busy := map[string]string{}, map[string]bool{}
-	for i, f := range fields {
+	for _, f := range fields {
 		if !f.Explicit {
 			origins[f.Object] = f.Origin
 		}
-		if policies[i] != nil {
+		if f.Explicit || f.Preset != "" || slices.ContainsFunc(f.Layers, hasTimeout) {
 			busy[f.Object] = true
 		}
 	}
@@ -131,6 +144,12 @@ func idleTypes(fields []schema.Field, policies []*policy.Policy) []error {
 		}
 	}
 	return errs
+}
+
+// hasTimeout reports whether the layer, which a directive made, turns the timeout on.
+func hasTimeout(layer policy.Layer) bool {
+	timeout := layer.Spec.Timeout
+	return timeout != nil && (timeout.Enabled == nil || *timeout.Enabled)
 }
 
 func (e *Extension) warn(warnings []string) {
