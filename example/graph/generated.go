@@ -473,8 +473,8 @@ directive @resilience(
   timeout: String
 
   """
-  Whether calling the resolver again does no harm. Needed for retries in mutations and
-  subscriptions; queries are always retried. null, or none given: what the object type's
+  Whether calling the resolver again does no harm. Without it, a policy's retry applies to
+  queries alone, and not to mutations and subscriptions. null, or none given: what the object type's
   directive says, or else false.
   """
   idempotent: Boolean
