@@ -116,13 +116,13 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 		return made, errs
 	}
 	if b := made.spec.CircuitBreaker; b != nil {
-		made.breaker = newClaim(r, c, "CircuitBreaker", newBreakerSettings(b))
+		made.breaker = newClaim(r, made, "CircuitBreaker", newBreakerSettings(b))
 	}
 	if b := made.spec.Bulkhead; b != nil {
-		made.bulkhead = newClaim(r, c, "Bulkhead", newBulkheadSettings(b))
+		made.bulkhead = newClaim(r, made, "Bulkhead", newBulkheadSettings(b))
 	}
 	if l := made.spec.RateLimit; l != nil {
-		made.limiter = newClaim(r, c, "RateLimit", newRateLimitSettings(l))
+		made.limiter = newClaim(r, made, "RateLimit", newRateLimitSettings(l))
 	}
 	return made, nil
 }
@@ -130,7 +130,7 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 // newClaim finds out which gate a composition uses for a stage that is on. One that its layers
 // name goes by that name; one that they change or bring goes by the composition's; any other
 // is the preset's.
-func newClaim[S any](r *Registry, c Composition, stage string, settings S) *claim[S] {
+func newClaim[S any](r *Registry, c composed, stage string, settings S) *claim[S] {
 	changed := changes(c.Layers, stage)
 	if name, origin := gateName(c.Layers, stage); name != "" {
 		return &claim[S]{name: name, configures: changed, origin: origin, settings: settings}
@@ -141,7 +141,7 @@ func newClaim[S any](r *Registry, c Composition, stage string, settings S) *clai
 			return &claim[S]{name: cmp.Or(name, c.Preset), origin: layer.Origin, settings: settings}
 		}
 	}
-	return &claim[S]{name: c.Name, configures: true, origin: c.Origin, settings: settings}
+	return &claim[S]{name: c.Name, configures: true, origin: c.origins[settingName(stage)], settings: settings}
 }
 
 func claims[S any](all []composed, of func(composed) *claim[S]) []claim[S] {
