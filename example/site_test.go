@@ -86,15 +86,6 @@ func nextLine(t *testing.T, lines *bufio.Scanner, prefix string) string {
 	return ""
 }
 
-func awaitCalls(t *testing.T, site *site, seen int) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		_, text := get(t, site.carrierURL+"/calls")
-		var calls carrier.Calls
-		return json.Unmarshal([]byte(text), &calls) == nil && calls.Seen == seen
-	}, patience, time.Millisecond)
-}
-
 // keepRedirecting sends events until stop is called, since a stream opens before its subscription
 // has begun.
 func keepRedirecting(t *testing.T, site *site) (stop func()) {
@@ -183,33 +174,35 @@ func TestUnknownOrderHasNoEvents(t *testing.T) {
 	nextLine(t, lines, "event: complete")
 }
 
-func TestRequestsUnderWayAreAnsweredAtShutDown(t *testing.T) {
-	site := newTestSite(t, nil)
-	_, _, err := send(t.Context(), http.MethodPut, site.carrierURL+"/mode/slow", "")
-	require.NoError(t, err)
+// startExport asks for an export of the duration, and returns once it runs or is over.
+func startExport(t *testing.T, duration time.Duration) (site *site, answer <-chan string) {
+	t.Helper()
+	site = newTestSite(t, func(o *options) { o.exportDuration = duration })
+	exports, ok := site.registry.Bulkhead("export")
+	require.True(t, ok)
 	answered := make(chan string, 1)
-	go func() { answered <- post(t, site, quotesQuery) }()
-	awaitCalls(t, site, 1)
+	go func() {
+		_, text, _ := send(t.Context(), http.MethodPost, site.url+"/query", `{"query": "{ exportOrders }"}`)
+		answered <- text
+	}()
+	require.Eventually(t, func() bool { return exports.Running() == 1 || len(answered) == 1 }, patience, time.Millisecond)
+	return site, answered
+}
+
+func TestRequestsUnderWayAreAnsweredAtShutDown(t *testing.T) {
+	site, answer := startExport(t, 500*time.Millisecond)
 	require.NoError(t, site.shutDown(t.Context()))
-	assert.JSONEq(t, liveQuotes, <-answered)
-	_, _, err = send(t.Context(), http.MethodGet, site.url+"/livez", "")
+	assert.Contains(t, <-answer, "tuna-85")
+	_, _, err := send(t.Context(), http.MethodGet, site.url+"/livez", "")
 	assert.Error(t, err)
 }
 
 func TestRequestsThatOutlastTheShutDownAreCutOff(t *testing.T) {
-	site := newTestSite(t, nil)
-	_, _, err := send(t.Context(), http.MethodPut, site.carrierURL+"/mode/hang", "")
-	require.NoError(t, err)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		send(t.Context(), http.MethodPost, site.url+"/query", `{"query": "{ order(id: \"1001\") { quotes { price } } }"}`)
-	}()
-	awaitCalls(t, site, 1)
+	site, answer := startExport(t, time.Hour)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	assert.ErrorContains(t, site.shutDown(ctx), "draining requests: context deadline exceeded")
-	<-ended
+	assert.NotContains(t, <-answer, "tuna-85")
 }
 
 func TestLoadBalancersAreToldBeforeConnectionsAreRefused(t *testing.T) {
