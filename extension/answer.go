@@ -95,6 +95,9 @@ type askedContext struct {
 	key any
 }
 
+// Err makes context.Cause ask for one.
+func (a *askedContext) Err() error { return context.Canceled }
+
 func (a *askedContext) Value(key any) any {
 	if a.key == nil {
 		a.key = key

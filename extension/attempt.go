@@ -2,8 +2,6 @@ package extension
 
 import (
 	"context"
-	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,15 +24,16 @@ type attempt struct {
 
 	mu sync.Mutex
 	// All below is guarded by mu.
-	done     chan struct{} // made when somebody asks for Done while running
-	closed   bool          // done is
-	unwatch  func() bool   // stops watching the context that closes done
+	root     root          // made when somebody asks for Done while running
+	unwatch  func() bool   // stops watching the context that ends the root
 	answer   *answer       // the private response, made when somebody asks for it
 	returned chan struct{} // closed when the attempt is over; made when the field waits for it
 
 	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
 	written chan struct{}
 	seen    atomic.Bool // written is closed, or about to be
+
+	timeUp error // what the root ended with before the attempt was over; set by then
 }
 
 const (
@@ -66,8 +65,13 @@ func (a *attempt) Err() error {
 	if err := a.current().Err(); err != nil {
 		return err
 	}
-	if a.state.Load() == released {
+	switch a.state.Load() {
+	case released:
 		return context.Canceled
+	case over:
+		if a.timeUp != nil && beingDerivedFrom() {
+			return a.timeUp
+		}
 	}
 	return nil
 }
@@ -76,8 +80,14 @@ func (a *attempt) Err() error {
 // response context is a private one.
 func (a *attempt) Value(key any) any {
 	a.notice()
-	if state := a.state.Load(); key == responseKey && (state == running || state == abandoned) {
+	switch state := a.state.Load(); {
+	case state == over:
+	case key == responseKey && state != released:
 		return a.private().Value(key)
+	case key == cancelKey:
+		if root, ok := a.rooted(); ok {
+			return root.Value(key)
+		}
 	}
 	return a.current().Value(key)
 }
@@ -89,48 +99,44 @@ func (a *attempt) Done() <-chan struct{} {
 	a.notice()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch a.state.Load() {
-	case over:
+	if a.state.Load() == over {
 		return a.field.Done()
-	case released:
-		return a.doneLocked()
 	}
-	if a.done == nil && a.policy.Done() == nil {
-		return nil
-	}
-	if a.done == nil {
-		if a.doneLocked(); a.policy.Err() != nil {
-			a.closeLocked()
-		} else {
-			a.unwatch = context.AfterFunc(a.policy, a.cancelled)
+	if a.root.Context == nil {
+		if a.policy.Done() == nil {
+			return nil
 		}
+		a.root = newRoot()
+		a.unwatch = context.AfterFunc(a.policy, a.cancelled)
 	}
-	return a.done
+	a.catchUpLocked()
+	return a.root.Done()
 }
 
-func (a *attempt) doneLocked() chan struct{} {
-	if a.done == nil {
-		a.done = make(chan struct{})
+// rooted returns the root, if somebody has asked for Done and the attempt is not over.
+func (a *attempt) rooted() (root, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.root.Context == nil || a.state.Load() == over {
+		return root{}, false
 	}
-	if a.state.Load() == released {
-		a.closeLocked()
-	}
-	return a.done
-}
-
-func (a *attempt) closeLocked() {
-	if !a.closed {
-		a.closed = true
-		close(a.done)
-	}
+	a.catchUpLocked()
+	return a.root, true
 }
 
 // cancelled tells those who wait that the attempt was cancelled.
 func (a *attempt) cancelled() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if state := a.state.Load(); state == running || state == abandoned {
-		a.closeLocked()
+	a.catchUpLocked()
+}
+
+// catchUpLocked ends the root if the attempt's time is up.
+func (a *attempt) catchUpLocked() {
+	if state := a.state.Load(); a.root.Context != nil && (state == running || state == abandoned) {
+		if err := a.policy.Err(); err != nil {
+			a.root.endWith(a.policy, err)
+		}
 	}
 }
 
@@ -149,11 +155,15 @@ func (a *attempt) handBack() (awaited bool) {
 	if a.state.Load() != running {
 		return false
 	}
+	a.catchUpLocked()
+	if a.root.Context != nil {
+		a.timeUp = a.root.Err()
+	}
 	a.state.Store(over)
 	if a.returned != nil {
 		close(a.returned)
 	}
-	if a.done == nil || a.closed {
+	if a.root.Context == nil || a.timeUp != nil {
 		return false
 	}
 	a.unwatch()
@@ -168,7 +178,11 @@ func (a *attempt) release() {
 	if a.state.Load() == over {
 		a.state.Store(released)
 		a.unwatch()
-		a.closeLocked()
+		err := a.field.Err()
+		if err == nil {
+			err = context.Canceled
+		}
+		a.root.endWith(a.field, err)
 	}
 }
 
@@ -224,15 +238,5 @@ func (a *attempt) notice() {
 // insideNext reports whether the calling goroutine, which is that of an attempt, is running
 // gqlgen's own next: the function literal in graphql.resolveField.
 func insideNext() bool {
-	var callers [128]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
-	for {
-		frame, more := frames.Next()
-		if strings.HasPrefix(frame.Function, "github.com/99designs/gqlgen/graphql.resolveField[...].func") {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
+	return calledBy("github.com/99designs/gqlgen/graphql.resolveField[...].func")
 }

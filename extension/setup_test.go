@@ -1,0 +1,169 @@
+package extension_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/extension"
+	"github.com/gqlresilience/gqlresilience/gqlerrors"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+var errDown = errors.New("the dependency is down")
+
+// specs are the policies of a server's fields, by coordinate.
+type specs map[string]policy.Spec
+
+// guard makes a server of the schema use an extension with those policies.
+func guard(t testing.TB, schema graphql.ExecutableSchema, fields specs, options ...extension.Option) (*handler.Server, *policy.Registry) {
+	t.Helper()
+	server := testgraph.Serve(schema)
+	return server, guardServer(t, server, fields, options...)
+}
+
+// guardServer makes a server, which may have extensions already, use one with those policies.
+func guardServer(t testing.TB, server *handler.Server, fields specs, options ...extension.Option) *policy.Registry {
+	t.Helper()
+	registry := newRegistry(t, nil)
+	for coordinate, spec := range fields {
+		options = append(options, extension.WithField(coordinate, extension.Field{Spec: spec}))
+	}
+	server.Use(extension.New(registry, options...))
+	return registry
+}
+
+// enforced abandons an attempt that ignores its timeout.
+func enforced(timeout time.Duration) policy.Spec {
+	return policy.Spec{Timeout: &policy.TimeoutSpec{Duration: &timeout, Mode: new(policy.Enforced)}}
+}
+
+// cooperative waits for an attempt that ignores its timeout.
+func cooperative(timeout time.Duration) policy.Spec {
+	return policy.Spec{Timeout: &policy.TimeoutSpec{Duration: &timeout, Mode: new(policy.Cooperative)}}
+}
+
+// untimed has no timeout.
+func untimed() policy.Spec { return policy.Spec{Bulkhead: &policy.BulkheadSpec{}} }
+
+// retrying is spec with that many attempts and no wait between them.
+func retrying(spec policy.Spec, attempts int) policy.Spec {
+	spec.Retry = &policy.RetrySpec{Attempts: &attempts, Backoff: &policy.BackoffSpec{Delay: new(time.Duration(0))}}
+	return spec
+}
+
+// breaking is spec with a breaker that counts and, in these tests, never opens.
+func breaking(spec policy.Spec) policy.Spec {
+	spec.CircuitBreaker = &policy.CircuitBreakerSpec{MinimumCalls: new(100), Window: policy.CountWindow(100)}
+	return spec
+}
+
+// failures returns how many failures the breaker of that name counts.
+func failures(t testing.TB, registry *policy.Registry, breaker string) int {
+	t.Helper()
+	b, ok := registry.CircuitBreaker(breaker)
+	require.True(t, ok, "no breaker %q", breaker)
+	return b.Stats().Failures
+}
+
+// inEachMode runs a test once per way to run attempts, in a bubble.
+func inEachMode(t *testing.T, timeout time.Duration, test func(t *testing.T, spec policy.Spec)) {
+	t.Helper()
+	for mode, spec := range map[string]policy.Spec{
+		"enforced": enforced(timeout), "cooperative": cooperative(timeout), "untimed": untimed(),
+	} {
+		t.Run(mode, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, spec) })
+		})
+	}
+}
+
+// stubOf resolves Query.item, Query.items and Query.node with items of those ids.
+func stubOf(ids ...string) *testgraph.Stub {
+	items := make([]*model.Item, len(ids))
+	for i, id := range ids {
+		items[i] = &model.Item{ID: id, Name: "item " + id}
+	}
+	stub := &testgraph.Stub{}
+	stub.QueryResolver.Items = func(context.Context, *int) ([]*model.Item, error) { return items, nil }
+	stub.QueryResolver.Item = func(context.Context, string) (*model.Item, error) { return items[0], nil }
+	stub.QueryResolver.StrictItem = func(context.Context, string) (*model.Item, error) { return items[0], nil }
+	stub.QueryResolver.Node = func(context.Context, string) (model.Node, error) { return items[0], nil }
+	return stub
+}
+
+// ticksTo makes the resolver of a stream that ends after n events.
+func ticksTo(n int) func(context.Context) (<-chan *model.Tick, error) {
+	return func(ctx context.Context) (<-chan *model.Tick, error) {
+		ticks := make(chan *model.Tick)
+		go func() {
+			defer close(ticks)
+			for i := range n {
+				select {
+				case ticks <- &model.Tick{N: i}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+		return ticks, nil
+	}
+}
+
+// untilCancelled waits, as an obedient resolver does, and returns what its context says.
+func untilCancelled(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// requireTimeout checks that the response has that one error, with everything that it needs.
+func requireTimeout(t testing.TB, response testgraph.Response, path string) {
+	t.Helper()
+	require.Len(t, response.Errors, 1, "%v", response.Errors)
+	requireTimeoutError(t, response.Errors[0], path)
+}
+
+func requireTimeoutError(t testing.TB, err *gqlerror.Error, path string) {
+	t.Helper()
+	require.Equal(t, path, err.Path.String())
+	require.Equal(t, "The operation timed out", err.Message)
+	require.Equal(t, map[string]any{"code": gqlerrors.CodeTimeout, "httpStatus": 504.0}, err.Extensions)
+	require.Len(t, err.Locations, 1)
+	require.Positive(t, err.Locations[0].Line)
+	require.Positive(t, err.Locations[0].Column)
+}
+
+// requireQuiet checks that what was abandoned comes to its end.
+func requireQuiet(t testing.TB, registry *policy.Registry) {
+	t.Helper()
+	require.NoError(t, registry.Wait(t.Context()))
+	require.Zero(t, registry.Abandoned())
+}
+
+// notes is a list that resolvers on several goroutines write to.
+type notes[T any] struct {
+	mu  sync.Mutex
+	all []T
+}
+
+func (n *notes[T]) add(note T) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = append(n.all, note)
+}
+
+func (n *notes[T]) list() []T {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]T(nil), n.all...)
+}
