@@ -110,8 +110,9 @@ type CircuitBreakerStats struct {
 }
 
 // Stats returns the breaker's state and window as of now.
-func (b *CircuitBreaker) Stats() CircuitBreakerStats {
-	now := time.Now()
+func (b *CircuitBreaker) Stats() CircuitBreakerStats { return b.statsAt(time.Now()) }
+
+func (b *CircuitBreaker) statsAt(now time.Time) CircuitBreakerStats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	state, since := b.stateAtLocked(now)
@@ -135,11 +136,13 @@ func (b *CircuitBreaker) Trip() { b.force(StateOpen, "tripped") }
 func (b *CircuitBreaker) Reset() { b.force(StateClosed, "reset") }
 
 func (b *CircuitBreaker) force(to State, reason string) {
-	now := time.Now()
+	b.publish(context.Background(), b.forceAt(time.Now(), to, reason), "", "")
+}
+
+func (b *CircuitBreaker) forceAt(now time.Time, to State, reason string) []transition {
 	b.mu.Lock()
-	changes := append(b.settleLocked(now), b.assignLocked(to, now, reason))
-	b.mu.Unlock()
-	b.publish(context.Background(), changes, "", "")
+	defer b.mu.Unlock()
+	return append(b.settleLocked(now), b.assignLocked(to, now, reason))
 }
 
 // permitAt asks for a call to pass. If it may not, retryAfter tells when one may.
@@ -163,10 +166,12 @@ func (b *CircuitBreaker) permitAt(now time.Time) (p permit, retryAfter time.Dura
 }
 
 // passableAt tells whether a permit would be granted now, and takes none.
-func (b *CircuitBreaker) passableAt(now time.Time) (retryAfter time.Duration, ok bool) {
+func (b *CircuitBreaker) passableAt(now time.Time) (retryAfter time.Duration, ok bool, changes []transition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.passableLocked(now)
+	changes = b.settleLocked(now)
+	retryAfter, ok = b.passableLocked(now)
+	return retryAfter, ok, changes
 }
 
 func (b *CircuitBreaker) passableLocked(now time.Time) (retryAfter time.Duration, ok bool) {

@@ -106,7 +106,9 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 		breaker = nil
 	}
 	if breaker != nil {
-		if retryAfter, ok := breaker.passableAt(time.Now()); !ok {
+		retryAfter, ok, changes := breaker.passableAt(time.Now())
+		r.publishChanges(breaker, changes)
+		if !ok {
 			return r.rejectOpen(breaker, number, retryAfter)
 		}
 	}
