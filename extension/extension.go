@@ -2,16 +2,15 @@ package extension
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
+	"github.com/gqlresilience/gqlresilience/internal/causes"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -100,21 +99,7 @@ func (e *Extension) mapped(err error) error {
 	if !e.unmapped {
 		err = gqlerrors.Convert(err)
 	}
-	// gqlgen reports the first GraphQL error in a chain, and a cause is not to be reported.
-	switch failure := err.(type) {
-	case *policy.Error:
-		return &gqlerror.Error{Err: err, Message: err.Error()}
-	case *policy.FallbackError:
-		own, ok := errors.AsType[*gqlerror.Error](failure.Err)
-		if !ok {
-			return &gqlerror.Error{Err: err, Message: err.Error()}
-		}
-		reported := *own
-		reported.Err = err
-		return &reported
-	default:
-		return err
-	}
+	return causes.Hide(err)
 }
 
 // serverOf finds the server whose schema the operation was validated against.

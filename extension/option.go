@@ -125,7 +125,8 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // WithoutErrorMapping passes policies' errors on as they are, for servers whose error
-// presenter does the mapping. Without that, clients see the names of policies in messages.
+// presenter does the mapping. Without that, clients see the names of policies in messages, but
+// not the causes.
 func WithoutErrorMapping() Option {
 	return func(e *Extension) { e.unmapped = true }
 }
