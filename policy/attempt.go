@@ -22,6 +22,8 @@ type attemptContext struct {
 	bulkhead *Bulkhead
 	limiter  *RateLimiter
 	over     atomic.Bool // the gates are held no longer
+
+	abandoned bool // and HoldAbandoned leaves the slot to the function; only for the caller's goroutine
 }
 
 type attemptKey struct{}

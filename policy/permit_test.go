@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,5 +115,23 @@ func TestARejectionByTheBreakerGivesTheTokenBack(t *testing.T) {
 		time.AfterFunc(time.Second, breaker.Trip)
 		assert.ErrorIs(t, run(t.Context(), p, succeed), policy.ErrCircuitOpen, "after the wait for its token")
 		assert.Equal(t, 1, limiter.Available())
+	})
+}
+
+func TestASubscriberThatEndsTheGoroutineLeaksNoProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, quickBreaker(nil))
+		breaker, _ := registry.CircuitBreaker("carrier")
+		breaker.Trip()
+		time.Sleep(time.Minute)
+		cancel := registry.Subscribe(func(context.Context, policy.Event) { runtime.Goexit() })
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = run(context.Background(), p, succeed)
+		}()
+		<-done
+		cancel()
+		assert.Zero(t, breaker.Stats().Probes)
 	})
 }

@@ -126,7 +126,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 		}
 		a.bulkhead = bulkhead
 		defer func() {
-			if !res.abandoned || !bulkhead.settings.holdAbandoned {
+			if !a.abandoned || !bulkhead.settings.holdAbandoned {
 				bulkhead.release()
 			}
 		}()
@@ -149,6 +149,10 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	verdict := failure // which a panic or Goexit leaves in place
 	if breaker != nil {
 		permit, retryAfter, ok, changes := breaker.permitAt(time.Now())
+		if ok {
+			a.breaker = breaker
+			defer func() { r.publishChanges(breaker, breaker.recordAt(time.Now(), permit, verdict)) }()
+		}
 		r.publishChanges(breaker, changes)
 		if !ok {
 			if a.limiter != nil {
@@ -156,8 +160,6 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 			}
 			return r.rejectOpen(breaker, number, retryAfter)
 		}
-		a.breaker = breaker
-		defer func() { r.publishChanges(breaker, breaker.recordAt(time.Now(), permit, verdict)) }()
 	}
 
 	defer a.over.Store(true)
@@ -230,6 +232,7 @@ func (r *run) timeUp(ctx context.Context) (*Error, time.Duration) {
 
 // abandon counts the attempt until it ends, and returns what is to be done then.
 func (r *run) abandon(a *attemptContext) (afterward func()) {
+	a.abandoned = true
 	ofPolicy, ofRegistry := r.plan.abandoned, &r.policy.registry.abandoned
 	ofPolicy.add()
 	ofRegistry.add()
