@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -85,7 +86,7 @@ func CheckResponse(response *http.Response) error {
 
 // parseRetryAfter returns zero for a header that names no delay.
 func parseRetryAfter(header string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil {
+	if seconds, err := strconv.ParseUint(header, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(seconds, uint64(math.MaxInt64/time.Second))) * time.Second
 	}
 	if date, err := http.ParseTime(header); err == nil {
