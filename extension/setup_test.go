@@ -88,6 +88,16 @@ func inEachMode(t *testing.T, timeout time.Duration, test func(t *testing.T, spe
 	}
 }
 
+// inBothTimedModes runs a test with an enforced and a cooperative timeout of a second.
+func inBothTimedModes(t *testing.T, test func(t *testing.T, spec policy.Spec)) {
+	t.Helper()
+	for mode, spec := range map[string]policy.Spec{"enforced": enforced(time.Second), "cooperative": cooperative(time.Second)} {
+		t.Run(mode, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, spec) })
+		})
+	}
+}
+
 // stubOf resolves Query.item, Query.items and Query.node with items of those ids.
 func stubOf(ids ...string) *testgraph.Stub {
 	items := make([]*model.Item, len(ids))

@@ -1,0 +1,236 @@
+package extension_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gqlresilience/gqlresilience/extension"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// recoveredPanic is what a server's recover function was called with.
+type recoveredPanic struct {
+	value any
+	path  string
+	stack string
+}
+
+func recoveredPanics(server *handler.Server) *notes[recoveredPanic] {
+	panics := &notes[recoveredPanic]{}
+	server.SetRecoverFunc(func(ctx context.Context, value any) error {
+		panics.add(recoveredPanic{value, graphql.GetPath(ctx).String(), string(debug.Stack())})
+		return fmt.Errorf("panic: %v", value)
+	})
+	return panics
+}
+
+// requirePanic checks that the recover function saw one panic, where the resolver raised it.
+func requirePanic(t testing.TB, panics *notes[recoveredPanic], value any, path string) {
+	t.Helper()
+	all := panics.list()
+	require.Len(t, all, 1)
+	require.Equal(t, value, all[0].value)
+	require.Equal(t, path, all[0].path)
+	require.Contains(t, all[0].stack, "testgraph.(*stub", "the stack is not the resolver's")
+}
+
+// permits is spec with a bulkhead of one slot and a breaker.
+func permits(spec policy.Spec) policy.Spec {
+	spec = breaking(spec)
+	spec.Bulkhead = &policy.BulkheadSpec{MaxConcurrent: new(1)}
+	return spec
+}
+
+func requirePermitsBack(t testing.TB, registry *policy.Registry, name string, failed int) {
+	t.Helper()
+	bulkhead, ok := registry.Bulkhead(name)
+	require.True(t, ok)
+	require.Zero(t, bulkhead.Running(), "slots are still taken")
+	require.Equal(t, failed, failures(t, registry, name))
+}
+
+func TestPanicIsTheFailureOfItsField(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+		stub := stubOf("1")
+		attempts := 0
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
+			attempts++
+			time.Sleep(time.Second / 2)
+			panic("boom")
+		}
+		server := testgraph.NewServer(stub)
+		panics := recoveredPanics(server)
+		registry := guardServer(t, server, specs{"Item.slow": permits(retrying(spec, 3))})
+		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { id slow } }`)
+		require.Equal(t, map[string]any{"item": map[string]any{"id": "1", "slow": nil}}, response.Data)
+		require.Len(t, response.Errors, 1)
+		require.Equal(t, "panic: boom", response.Errors[0].Message)
+		require.Equal(t, "item.slow", response.Errors[0].Path.String())
+		require.Equal(t, 1, attempts)
+		requirePanic(t, panics, "boom", "item.slow")
+		requirePermitsBack(t, registry, "Item.slow", 1)
+	})
+}
+
+func TestPanicAtItsTimeIsATimeout(t *testing.T) {
+	for name, after := range map[string]struct {
+		grace     time.Duration
+		abandoned bool
+	}{
+		"within the grace":    {5 * time.Millisecond, false},
+		"after the abandoned": {time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stub := stubOf("1")
+				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) {
+					<-ctx.Done()
+					time.Sleep(after.grace)
+					panic("boom")
+				}
+				server := testgraph.NewServer(stub)
+				panics := recoveredPanics(server)
+				registry := guardServer(t, server, specs{"Item.slow": permits(enforced(time.Second))})
+				requireTimeout(t, testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow } }`), "item.slow")
+				require.Equal(t, after.abandoned, registry.Abandoned() == 1)
+				requireQuiet(t, registry)
+				requirePanic(t, panics, "boom", "item.slow")
+				requirePermitsBack(t, registry, "Item.slow", 1)
+			})
+		})
+	}
+}
+
+func TestFallbackAnswersForAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { panic(errDown) }
+		server := testgraph.NewServer(stub)
+		panics := recoveredPanics(server)
+		var given error
+		guardServer(t, server, specs{"Item.slow": enforced(time.Second)},
+			extension.WithFallback("Item.slow", func(_ context.Context, err error) (*string, error) {
+				given = err
+				return new("fallback"), nil
+			}))
+		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow } }`)
+		require.Empty(t, response.Errors)
+		require.Equal(t, map[string]any{"item": map[string]any{"slow": "fallback"}}, response.Data)
+		requirePanic(t, panics, errDown, "item.slow")
+		var panicked *policy.PanicError
+		require.ErrorAs(t, given, &panicked)
+		require.ErrorIs(t, given, errDown)
+	})
+}
+
+func TestPanicOfAFallbackIsThatOfItsField(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { return nil, errDown }
+		server := testgraph.NewServer(stub)
+		panics := recoveredPanics(server)
+		registry := guardServer(t, server, specs{"Item.slow": permits(spec)},
+			extension.WithFallback("Item.slow", func(context.Context, error) (*string, error) { panic("boom") }))
+		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { id slow } }`)
+		require.Equal(t, map[string]any{"item": map[string]any{"id": "1", "slow": nil}}, response.Data)
+		require.Len(t, response.Errors, 1)
+		require.Equal(t, "panic: boom", response.Errors[0].Message)
+		require.Len(t, panics.list(), 1)
+		requirePermitsBack(t, registry, "Item.slow", 1)
+	})
+}
+
+func TestResolverThatEndsItsGoroutineHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
+			runtime.Goexit()
+			return nil, nil
+		}
+		stub.ItemResolver.Probe = func(context.Context, *model.Item) (*string, error) { return new("intact"), nil }
+		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Item.slow": permits(enforced(time.Second))})
+		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow probe } }`)
+		require.Equal(t, map[string]any{"item": map[string]any{"slow": nil, "probe": "intact"}}, response.Data)
+		require.Len(t, response.Errors, 1)
+		require.Equal(t, "item.slow", response.Errors[0].Path.String())
+		requirePermitsBack(t, registry, "Item.slow", 1)
+	})
+}
+
+// A recover function that panics itself does so as without the extension: on the goroutine
+// that gqlgen guards.
+func TestPanicOfTheRecoverFunctionDoesNotKillTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { panic("boom") }
+		server := testgraph.NewServer(stub)
+		calls := 0
+		server.SetRecoverFunc(func(context.Context, any) error {
+			if calls++; calls == 1 {
+				panic("in the recover function")
+			}
+			return errDown
+		})
+		registry := guardServer(t, server, specs{"Item.slow": permits(enforced(time.Second))})
+		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow } }`)
+		require.Len(t, response.Errors, 1)
+		requirePermitsBack(t, registry, "Item.slow", 1)
+	})
+}
+
+// serveRaised serves a request and returns the panic that came out of gqlgen, if one did.
+func serveRaised(t *testing.T, stub *testgraph.Stub, fields specs, query string) (raised any, registry *policy.Registry) {
+	t.Helper()
+	server := testgraph.Serve(testgraph.NewNoPanicSchema(stub))
+	fieldPanics := 0
+	server.SetRecoverFunc(func(_ context.Context, value any) error { // gqlgen's handler catches what is left
+		fieldPanics++
+		raised = value
+		return errDown
+	})
+	registry = guardServer(t, server, fields)
+	testgraph.Post(t.Context(), t, server, query)
+	require.LessOrEqual(t, fieldPanics, 1)
+	return raised, registry
+}
+
+func TestWithoutAPanicHandlerAPanicIsRaisedAgain(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { panic(errDown) }
+		raised, registry := serveRaised(t, stub, specs{"Item.slow": permits(retrying(spec, 3))}, `{ item(id: "1") { slow } }`)
+		if panicked, ok := raised.(*policy.PanicError); ok { // it ran on a goroutine of its own
+			require.ErrorIs(t, panicked, errDown)
+			require.True(t, strings.Contains(string(panicked.Stack), "nopanic.(*stubItem).Slow"), "%s", panicked.Stack)
+			raised = panicked.Value
+		}
+		require.Equal(t, errDown, raised)
+		requirePermitsBack(t, registry, "Item.slow", 1)
+	})
+}
+
+func TestWithoutAPanicHandlerThePanicOfAnAbandonedAttemptIsNotRaised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
+			time.Sleep(time.Minute)
+			panic(errDown)
+		}
+		raised, registry := serveRaised(t, stub, specs{"Item.slow": permits(enforced(time.Second))}, `{ item(id: "1") { slow } }`)
+		require.Nil(t, raised)
+		requireQuiet(t, registry)
+		requirePermitsBack(t, registry, "Item.slow", 1)
+	})
+}
