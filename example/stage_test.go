@@ -30,7 +30,7 @@ func TestStageTellsEachMismatch(t *testing.T) {
 	stage, out := newTestStage(t)
 	stage.ask(t.Context(), quotesQuery, want{answer: flatQuotes, took: within{time.Hour, 2 * time.Hour}, calls: carrier.Calls{Seen: 1}})
 	assert.Equal(t, 1, stage.wrong)
-	assert.Contains(t, out.String(), "WRONG: the answer must be "+flatQuotes)
+	assert.Contains(t, out.String(), "WRONG: the answer must be "+compact(flatQuotes))
 	assert.Contains(t, out.String(), "WRONG: it must take from 1h0m0s to 2h0m0s")
 	assert.NotContains(t, out.String(), "WRONG: the HTTP status")
 
