@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -36,7 +37,7 @@ func (r *run) answer() (any, error) {
 	if f := r.plan.fallback; f != nil && !r.ended(res) && f.answers(res, err) {
 		r.publish(Event{Kind: EventFallback, Err: err})
 		value, fallbackErr := f.fn(r.caller, err)
-		if fallbackErr != nil && fallbackErr != err {
+		if fallbackErr != nil && !same(fallbackErr, err) {
 			fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
 		}
 		return value, fallbackErr
@@ -275,6 +276,15 @@ func unmarked(err error) error {
 		return marked.error
 	}
 	return err
+}
+
+// same reports that a and b are one error. Where == would panic, as for errors that are lists,
+// equal ones are the same.
+func same(a, b error) bool {
+	if reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() {
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 // sleep waits, and reports false as soon as ctx has ended.
