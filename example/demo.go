@@ -13,9 +13,11 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// demoLimit is how long the demo may take in all. It takes about 18 seconds, most of them
-// waiting for a carrier that hangs.
-const demoLimit = 25 * time.Second
+// The demo takes about 18 seconds, most of them waiting for a carrier that hangs.
+const (
+	playLimit     = 23 * time.Second
+	shutDownLimit = 2 * time.Second
+)
 
 const (
 	quotesQuery  = `{ shippingQuotes(orderId: "1001") { service price } }`
@@ -40,18 +42,20 @@ const (
 // playDemo plays an outage of the carrier against a site of its own and writes what a client
 // sees. It is an error when that is not what it must be.
 func playDemo(ctx context.Context, options options, stdout io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, demoLimit)
-	defer cancel()
 	site, err := openSite(options, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
+	playing, cancel := context.WithTimeout(ctx, playLimit)
+	defer cancel()
 	stage := &stage{site: site, openDuration: options.openDuration, out: stdout}
-	err = stage.playOutage(ctx)
+	err = stage.playOutage(playing)
 	if stage.wrong > 0 {
-		err = errors.Join(err, fmt.Errorf("%d steps are not what they must be", stage.wrong))
+		err = errors.Join(err, fmt.Errorf("steps that are not what they must be: %d", stage.wrong))
 	}
-	return errors.Join(err, site.shutDown(ctx))
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutDownLimit)
+	defer cancel()
+	return errors.Join(err, site.shutDown(ending))
 }
 
 func (s *stage) playOutage(ctx context.Context) error {

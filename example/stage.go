@@ -113,6 +113,7 @@ func (s *stage) reprice(ctx context.Context, wantPriced int, wantErr error, want
 func (s *stage) compare(ctx context.Context, want want, mismatches ...string) {
 	calls := s.countCalls(ctx, want.calls)
 	if s.err != nil {
+		fmt.Fprintln(s.out)
 		return
 	}
 	breaker, _ := s.site.registry.CircuitBreaker("carrier")
