@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -37,7 +38,11 @@ func guardServer(t testing.TB, server *handler.Server, fields specs, options ...
 	t.Helper()
 	registry := newRegistry(t, nil)
 	for coordinate, spec := range fields {
-		options = append(options, extension.WithField(coordinate, extension.Field{Spec: spec}))
+		field := extension.Field{Spec: spec}
+		if spec.Retry != nil && !strings.HasPrefix(coordinate, "Query.") {
+			field.Idempotent = new(true) // so that every field in these tests is retried
+		}
+		options = append(options, extension.WithField(coordinate, field))
 	}
 	server.Use(extension.New(registry, options...))
 	return registry
