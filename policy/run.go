@@ -220,15 +220,17 @@ func (r *run) judge(a *attemptContext, res result) result {
 }
 
 // timeUp returns the timeout of this run that has ended ctx, and how long it was, or nil.
-func (r *run) timeUp(ctx context.Context) (*Error, time.Duration) {
+func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 	switch context.Cause(ctx) {
 	case error(r.policy.attemptTimeUp):
-		return r.policy.attemptTimeUp, r.plan.timeout
+		timeUp, limit = r.policy.attemptTimeUp, r.plan.timeout
 	case error(r.policy.totalTimeUp):
-		return r.policy.totalTimeUp, r.plan.total
-	default:
-		return nil, 0
+		timeUp, limit = r.policy.totalTimeUp, r.plan.total
 	}
+	if timeUp != nil && context.Cause(r.caller) == error(timeUp) {
+		return nil, 0 // that of a call under the same policy around this one
+	}
+	return timeUp, limit
 }
 
 // abandon counts the attempt until it ends, and returns what is to be done then.
