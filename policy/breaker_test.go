@@ -3,6 +3,7 @@ package policy_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -256,6 +257,11 @@ func TestHalfOpenMaxWaitIsTheOpenDurationByDefault(t *testing.T) {
 		probe(nil)
 		assert.Equal(t, policy.StateHalfOpen, breaker.State())
 	})
+}
+
+func TestStatesHaveNames(t *testing.T) {
+	names := fmt.Sprint(policy.StateClosed, " ", policy.StateOpen, " ", policy.StateHalfOpen)
+	assert.Equal(t, "closed open half-open", names)
 }
 
 func TestTripAndReset(t *testing.T) {

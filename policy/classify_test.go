@@ -161,6 +161,20 @@ func TestAClientErrorOfSeveralClassifiers(t *testing.T) {
 	assert.Equal(t, 2, breaker.Stats().Calls)
 }
 
+func TestAClassifierIsAskedAboutEachErrorOfAChain(t *testing.T) {
+	bad := mistakes{"no street"}
+	registry := newRegistry(t, policy.Config{IsClientError: func(err error) bool {
+		_, is := err.(mistakes) // without errors.As
+		return is
+	}})
+	p, err := registry.New("carrier", policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{}})
+	require.NoError(t, err)
+	breaker, _ := registry.CircuitBreaker("carrier")
+	times(1, p, failWith(errors.Join(errDown, fmt.Errorf("quotes: %w", bad))))
+	assert.Zero(t, breaker.Stats().Calls)
+	assert.Panics(t, func() { registry.AddClientErrors(nil) })
+}
+
 // always is a policy whose three funcs say yes to everything they are asked about.
 func always(t *testing.T, mode policy.TimeoutMode, asked *[]string) (*policy.Policy, *policy.CircuitBreaker) {
 	t.Helper()

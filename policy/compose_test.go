@@ -187,6 +187,21 @@ func TestComposingTheSameTwiceSharesTheGates(t *testing.T) {
 	assert.ErrorContains(t, err, `bulkhead "job": configured by policy "job" and again by policy "job"`)
 }
 
+// Two schemas annotate one field, each in its own file; what Go code gives the field is one thing.
+func TestCompositionsFromTwoPlacesShareWhatOneLayerConfigures(t *testing.T) {
+	registry := carrierRegistry(t)
+	own := layer("WithField", bulkheadSpec(policy.BulkheadSpec{MaxConcurrent: new(2)}))
+	_, err := registry.Compose(
+		policy.Composition{Name: "Query.quotes", Origin: "a.graphqls:1", Preset: "carrier", Layers: own},
+		policy.Composition{Name: "Query.quotes", Origin: "b.graphqls:1", Preset: "carrier", Layers: own},
+	)
+	assert.NoError(t, err)
+	_, err = registry.Compose(policy.Composition{
+		Name: "Query.quotes", Origin: "c.graphqls:1", Layers: layer("elsewhere", own[0].Spec),
+	})
+	assert.EqualError(t, err, `bulkhead "Query.quotes": configured by WithField and again by elsewhere: configure it in one place and only name it in the other`)
+}
+
 func TestAFailingComposeMakesNothing(t *testing.T) {
 	registry := carrierRegistry(t)
 	before := gateNames(registry)
@@ -223,6 +238,8 @@ func TestAnUnknownPresetTellsTheNearest(t *testing.T) {
 	assert.EqualError(t, err, `unknown preset "warehouse"`)
 	_, err = registry.Compose(policy.Composition{Name: "Query.quotes", Origin: "a.graphqls:7", Preset: "carier"})
 	assert.EqualError(t, err, `a.graphqls:7: unknown preset "carier": did you mean "carrier"?`)
+	_, err = registry.Compose(policy.Composition{Name: "Query.quotes", Origin: "a.graphqls:7", PresetOrigin: "a.graphqls:2", Preset: "x"})
+	assert.EqualError(t, err, `a.graphqls:2: unknown preset "x"`)
 }
 
 func TestPresetsAndGatesAreListedByName(t *testing.T) {

@@ -167,6 +167,11 @@ func TestACancelledSubscriptionIsOver(t *testing.T) {
 	})
 }
 
+func TestASubscriberMustBeAFunction(t *testing.T) {
+	_, registry := newPolicy(t, policy.Spec{Retry: &policy.RetrySpec{}})
+	assert.PanicsWithValue(t, "policy: Registry.Subscribe: the function is nil", func() { registry.Subscribe(nil) })
+}
+
 func TestSubscriptionsMayComeAndGoWhileCallsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, registry := newPolicy(t, policy.Spec{Retry: retrySpec(5, time.Millisecond)})

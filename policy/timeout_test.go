@@ -151,8 +151,10 @@ func TestExecuteIsCooperativeAndComposeSaysTheMode(t *testing.T) {
 			return time.Since(start)
 		}
 		job, _ := registry.Preset("carrier")
+		assert.False(t, job.Enforced())
 		assert.Equal(t, time.Minute, took(job))
 		field := policy.Composition{Name: "Query.quotes", Preset: "carrier", Mode: policy.Enforced}
+		assert.True(t, compose(t, registry, field).Enforced())
 		assert.Equal(t, time.Second+10*time.Millisecond, took(compose(t, registry, field)))
 		field.Layers = layer("field", timeout(policy.TimeoutSpec{Mode: new(policy.Cooperative)}))
 		assert.Equal(t, time.Minute, took(compose(t, registry, field)), "a spec's mode wins")
