@@ -174,13 +174,13 @@ func (b *CircuitBreaker) passableAt(now time.Time) (retryAfter time.Duration, ok
 	return retryAfter, ok, changes
 }
 
+// passableLocked is asked once what time alone has done is settled.
 func (b *CircuitBreaker) passableLocked(now time.Time) (retryAfter time.Duration, ok bool) {
 	state, since := b.stateAtLocked(now)
 	if state == StateOpen {
 		return since.Add(b.settings.openDuration).Sub(now), false
 	}
-	current := state == b.state && since.Equal(b.since) // else this half-open era has had no probe yet
-	if state == StateHalfOpen && current && len(b.probes)+b.succeeded >= b.settings.halfOpenMaxCalls {
+	if b.state == StateHalfOpen && len(b.probes)+b.succeeded >= b.settings.halfOpenMaxCalls {
 		return time.Second, false // a probe is under way: soon, but nobody knows when
 	}
 	return 0, true

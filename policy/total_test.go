@@ -183,6 +183,23 @@ func TestASlotThatComesTooLateIsHandedOn(t *testing.T) {
 	})
 }
 
+func TestNothingAnswersACallerWhoLeftAsTotalRanOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{
+			Timeout:  totalSpec(time.Second, policy.Cooperative),
+			Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(1)},
+			Fallback: &policy.FallbackSpec{Func: answer},
+		})
+		release := held(t, p.WithSource("hog"))
+		events := record(registry)
+		ctx := &endsUnseen{Context: t.Context()}
+		time.AfterFunc(500*time.Millisecond, func() { ctx.over.Store(true) })
+		assert.Error(t, run(ctx, p, succeed))
+		assert.Empty(t, events.all())
+		release(nil)
+	})
+}
+
 func TestTotalRunningOutKeepsTheFailureBeforeAsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, registry := newPolicy(t, policy.Spec{
