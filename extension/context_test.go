@@ -35,7 +35,7 @@ func assertLive(t testing.TB, ctx context.Context) {
 		t.Errorf("work derived from the context was cancelled: %v", context.Cause(derived))
 	case <-ctx.Done():
 		t.Errorf("the context was cancelled: %v", context.Cause(ctx))
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Second):
 	}
 	assert.NoError(t, ctx.Err())
 }
