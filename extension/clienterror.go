@@ -1,6 +1,8 @@
 package extension
 
 import (
+	"reflect"
+
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
@@ -19,6 +21,6 @@ func (e *Extension) isClientError(err error) bool {
 	if !ok || gqlErr == nil {
 		return false
 	}
-	code, _ := gqlErr.Extensions["code"].(string)
-	return e.clientErrorCodes[code]
+	code := reflect.ValueOf(gqlErr.Extensions["code"]) // a string, or of a type made of it
+	return code.Kind() == reflect.String && e.clientErrorCodes[code.String()]
 }
