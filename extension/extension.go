@@ -15,7 +15,8 @@ import (
 )
 
 // Extension is a gqlgen handler extension; make it with [New] and give it to a server's Use.
-// It may serve several servers, whose fields then share the registry's gates.
+// It may serve several servers, whose fields then share the registry's gates. A server needs
+// one: with two in use, an annotated field runs under its policy in each, one in the other.
 type Extension struct {
 	registry         *policy.Registry
 	fields           map[string]Field                // by coordinate
@@ -74,14 +75,14 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 	}
 	op := &operation{server: s, kind: oc.Operation.Operation}
 	op.scope.Store(&op.whole)
-	return op.responses(next(context.WithValue(ctx, operationKey{}, op)))
+	return op.responses(next(context.WithValue(ctx, operationKey{e}, op)))
 }
 
 // InterceptField runs a field under its policy, if it has one. It is called by gqlgen.
 func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	fc := graphql.GetFieldContext(ctx)
 	if fc.IsMethod {
-		if op, ok := ctx.Value(operationKey{}).(*operation); ok {
+		if op, ok := ctx.Value(operationKey{e}).(*operation); ok {
 			if f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]; f != nil {
 				return newResolution(ctx, e, op, f, fc, next).resolve()
 			}

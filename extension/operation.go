@@ -20,7 +20,8 @@ type operation struct {
 	scope atomic.Pointer[scope]
 }
 
-type operationKey struct{}
+// operationKey finds the operation as one of the server's extensions knows it.
+type operationKey struct{ *Extension }
 
 // responses wraps the operation's stream of responses, to learn when they are done.
 func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHandler {

@@ -157,6 +157,22 @@ func TestTwoExtensionsOnOneRegistryMustAgreeOnAFieldsOwnGate(t *testing.T) {
 		use(t, schema, limited(2)))
 }
 
+func TestTwoExtensionsOnOneServerEachRunTheirOwnFields(t *testing.T) {
+	calls := 0
+	stub := textStub(answering("up"))
+	stub.QueryResolver.StrictText = func(context.Context) (string, error) { calls++; return "", errors.New("down") }
+	twice := policy.Spec{Retry: &policy.RetrySpec{Attempts: new(2), Backoff: &policy.BackoffSpec{Delay: new(time.Duration(0))}}}
+	server := testgraph.NewServer(stub)
+	server.Use(extension.New(newRegistry(t, nil), extension.WithField("Query.strictText", extension.Field{Spec: twice})))
+	server.Use(extension.New(newRegistry(t, nil), extension.WithField("Query.text", extension.Field{
+		Spec: policy.Spec{RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}},
+	})))
+	require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"])
+	require.Equal(t, "RATE_LIMITED", testgraph.Post(t.Context(), t, server, `{ text }`).Errors[0].Extensions["code"])
+	testgraph.Post(t.Context(), t, server, `{ strictText }`)
+	require.Equal(t, 2, calls)
+}
+
 func TestAServerMayBeAddedWhileAnotherServes(t *testing.T) {
 	stub := textStub(answering("up"))
 	shared := extension.New(newRegistry(t, nil), underPreset("Query.text", "dependency"))
