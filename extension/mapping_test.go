@@ -81,6 +81,22 @@ func TestOpenCircuitOnTheWireTellsWholeSecondsUntilAProbeMayPass(t *testing.T) {
 	})
 }
 
+func TestWhileAProbeRunsAClientIsToComeBackInASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := newRegistry(t, presets{"carrier": {CircuitBreaker: &policy.CircuitBreakerSpec{OpenDuration: new(30 * time.Second)}}})
+		server := protect(textStub(hanging), registry, underPreset("Query.text", "carrier"))
+		breaker, _ := registry.CircuitBreaker("carrier")
+		breaker.Trip()
+		time.Sleep(30 * time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go testgraph.Post(ctx, t, server, `{ text }`)
+		synctest.Wait()
+		require.Equal(t, onTheWire("Service temporarily unavailable", `,"extensions":{"code":"CIRCUIT_OPEN","httpStatus":503,"retryAfter":1}`),
+			rawPost(t.Context(), t, server, `{ text }`))
+	})
+}
+
 func TestFullBulkheadOnTheWireTellsNoTimeToComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := protect(textStub(hanging), newRegistry(t, nil), underSpec(policy.Spec{
