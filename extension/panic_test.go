@@ -234,3 +234,31 @@ func TestWithoutAPanicHandlerThePanicOfAnAbandonedAttemptIsNotRaised(t *testing.
 		requirePermitsBack(t, registry, "Item.slow", 1)
 	})
 }
+
+func TestRecoverFunctionCannotReachTheResponseFromAnAbandonedAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1")
+		stub.QueryResolver.Text = func(context.Context) (*string, error) { // keeps the operation open
+			time.Sleep(2 * time.Minute)
+			return nil, nil
+		}
+		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
+			time.Sleep(time.Minute)
+			panic("boom")
+		}
+		server := testgraph.NewServer(stub)
+		recovered := 0
+		server.SetRecoverFunc(func(ctx context.Context, _ any) error {
+			recovered++
+			graphql.AddErrorf(ctx, "late")
+			graphql.RegisterExtension(ctx, "late", true)
+			return errDown
+		})
+		registry := guardServer(t, server, specs{"Item.slow": enforced(time.Second)})
+		response := testgraph.Post(t.Context(), t, server, `{ text item(id: "1") { slow } }`)
+		requireTimeout(t, response, "item.slow")
+		require.Empty(t, response.Extensions)
+		requireQuiet(t, registry)
+		require.Equal(t, 1, recovered)
+	})
+}
