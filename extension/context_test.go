@@ -29,7 +29,9 @@ func assertLive(t testing.TB, ctx context.Context) {
 	_, limited := ctx.Deadline()
 	assert.False(t, limited)
 	derived, cancel := context.WithTimeout(context.WithValue(ctx, requestKey{}, "derived"), time.Hour)
+	stop := context.AfterFunc(ctx, func() {})
 	defer cancel()
+	defer func() { assert.True(t, stop(), "a function was called that waits for the context's end") }()
 	select {
 	case <-derived.Done():
 		t.Errorf("work derived from the context was cancelled: %v", context.Cause(derived))
