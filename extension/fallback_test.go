@@ -251,3 +251,25 @@ func TestAPanicIsAnsweredForWhereThePolicyHasAnEnforcedTimeout(t *testing.T) {
 	require.Len(t, response.Errors, 1)
 	require.Equal(t, "panic: boom", response.Errors[0].Message, "on gqlgen's own goroutine a panic is gqlgen's to recover")
 }
+
+func TestAFallbackAnswersForASubscriptionThatDoesNotStart(t *testing.T) {
+	stub := &testgraph.Stub{}
+	stub.SubscriptionResolver.Ticks = func(context.Context) (<-chan *model.Tick, error) { return nil, errors.New("down") }
+	server := protect(stub, newRegistry(t, nil), extension.WithFallback("Subscription.ticks", func(context.Context, error) (<-chan *model.Tick, error) {
+		ticks := make(chan *model.Tick, 1)
+		ticks <- &model.Tick{N: 5}
+		close(ticks)
+		return ticks, nil
+	}))
+	events := testgraph.Stream(t.Context(), t, server, `subscription { ticks { n } }`)
+	require.Len(t, events, 1)
+	require.Equal(t, map[string]any{"ticks": map[string]any{"n": 5.0}}, events[0].Data)
+}
+
+func TestAFallbackAnswersForEachItemOfABatch(t *testing.T) {
+	stub := &testgraph.Stub{}
+	stub.QueryResolver.Items = itemsOf("1", "2")
+	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, errors.New("down") }
+	server := protect(stub, newRegistry(t, nil), answerWith("Item.stock", new(9)))
+	require.Equal(t, `{"data":{"items":[{"stock":9},{"stock":9}]}}`, rawPost(t.Context(), t, server, `{ items { stock } }`))
+}

@@ -45,8 +45,12 @@ func WithField(coordinate string, field Field) Option {
 // of the error. Arguments and parent are in gqlgen's field context. By default, it is asked
 // about every failure but a cancelled request and a client's error; see [When].
 //
-// T must be what the field's resolver returns. With any other type the field fails with
-// gqlgen's error, which names both types.
+// T must be what the field's resolver returns: of a batch resolver one item's value, of a
+// subscription's the receiving channel. With any other type the field fails with gqlgen's
+// error, which names both types.
+//
+// A resolver's panic is answered for where the policy has an enforced timeout, for then it is
+// recovered here. Elsewhere it is gqlgen's to recover.
 func WithFallback[T any](coordinate string, fallback func(ctx context.Context, err error) (T, error), options ...FallbackOption) Option {
 	return func(e *Extension) {
 		if _, ok := e.fallbacks[coordinate]; ok {
