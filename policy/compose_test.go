@@ -188,6 +188,17 @@ func TestComposingTheSameTwiceSharesTheGates(t *testing.T) {
 }
 
 // Two schemas annotate one field, each in its own file; what Go code gives the field is one thing.
+func TestAnotherRecordIfIsAnotherConfiguration(t *testing.T) {
+	registry := carrierRegistry(t)
+	spec := breakerSpec(policy.CircuitBreakerSpec{RecordIf: func(error) bool { return true }})
+	_, err := registry.New("job", spec)
+	require.NoError(t, err)
+	_, err = registry.New("job", spec)
+	require.NoError(t, err)
+	_, err = registry.New("job", breakerSpec(policy.CircuitBreakerSpec{RecordIf: func(error) bool { return false }}))
+	assert.ErrorContains(t, err, `circuitBreaker "job": configured by policy "job" and again by policy "job"`)
+}
+
 func TestCompositionsFromTwoPlacesShareWhatOneLayerConfigures(t *testing.T) {
 	registry := carrierRegistry(t)
 	own := layer("WithField", bulkheadSpec(policy.BulkheadSpec{MaxConcurrent: new(2)}))
@@ -200,6 +211,13 @@ func TestCompositionsFromTwoPlacesShareWhatOneLayerConfigures(t *testing.T) {
 		Name: "Query.quotes", Origin: "c.graphqls:1", Layers: layer("elsewhere", own[0].Spec),
 	})
 	assert.EqualError(t, err, `bulkhead "Query.quotes": configured by WithField and again by elsewhere: configure it in one place and only name it in the other`)
+}
+
+func TestComposeLeavesTheCallersLayersAlone(t *testing.T) {
+	registry := carrierRegistry(t)
+	layers := append(make([]policy.Layer, 0, 2), layer("field", policy.Spec{Retry: &policy.RetrySpec{}})...)
+	compose(t, registry, policy.Composition{Name: "Query.quotes", Preset: "carrier", Layers: layers})
+	assert.Equal(t, policy.Layer{}, layers[:2][1])
 }
 
 func TestAFailingComposeMakesNothing(t *testing.T) {

@@ -167,6 +167,19 @@ func TestACancelledSubscriptionIsOver(t *testing.T) {
 	})
 }
 
+func TestASubscriberMayCancelItselfWhileOthersAreYetToBeTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{Retry: retrySpec(2, 0)})
+		var told []string
+		var cancel func()
+		cancel = registry.Subscribe(func(context.Context, policy.Event) { told = append(told, "first"); cancel() })
+		registry.Subscribe(func(context.Context, policy.Event) { told = append(told, "second") })
+		registry.Subscribe(func(context.Context, policy.Event) { told = append(told, "third") })
+		times(2, p, fail)
+		assert.Equal(t, []string{"first", "second", "third", "second", "third"}, told)
+	})
+}
+
 func TestASubscriberMustBeAFunction(t *testing.T) {
 	_, registry := newPolicy(t, policy.Spec{Retry: &policy.RetrySpec{}})
 	assert.PanicsWithValue(t, "policy: Registry.Subscribe: the function is nil", func() { registry.Subscribe(nil) })

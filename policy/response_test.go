@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -85,7 +86,7 @@ func TestTheRetryAfterOfAResponseIsKeptTo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(3, time.Second)})
 		fn, calls := script(
-			fmt.Errorf("quotes: %w", policy.CheckResponse(response(429, "7"))),
+			fmt.Errorf("quotes: %w", errors.Join(policy.CheckResponse(response(429, "7")), policy.CheckResponse(response(429, "3")))),
 			policy.CheckResponse(response(503, strings.Repeat("9", 30))),
 		)
 		err := run(t.Context(), p, fn)

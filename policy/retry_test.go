@@ -143,7 +143,7 @@ func TestRetryAfterIsAFloorUnderTheWait(t *testing.T) {
 		fn, calls := script(
 			policy.WithRetryAfter(errDown, 20*time.Second),
 			fmt.Errorf("busy: %w", policy.WithRetryAfter(errDown, time.Millisecond)),
-			errors.Join(policy.WithRetryAfter(errDown, 2*time.Second), policy.WithRetryAfter(errDown, 3*time.Second)),
+			errors.Join(policy.WithRetryAfter(errDown, 2*time.Second), policy.WithRetryAfter(errDown, 3*time.Second), policy.WithRetryAfter(errDown, 1)),
 		)
 		require.NoError(t, run(t.Context(), p, fn))
 		assert.Equal(t, []time.Duration{0, 20 * time.Second, 21 * time.Second, 24 * time.Second}, calls.times())

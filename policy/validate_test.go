@@ -95,6 +95,7 @@ func TestBadValuesAreNamedWithSettingValueAndOrigin(t *testing.T) {
 		"interval missing":   {rateLimit(func(r *policy.RateLimitSpec) { r.Interval = nil }), "rateLimit.interval: missing (%p): is required"},
 		"limit zero":         {rateLimit(func(r *policy.RateLimitSpec) { r.Limit = new(0) }), "rateLimit.limit: 0 (%p): must be at least 1"},
 		"interval zero":      {rateLimit(func(r *policy.RateLimitSpec) { r.Interval = new(time.Duration(0)) }), "rateLimit.interval: 0s (%p): must be positive"},
+		"interval of ages":   {rateLimit(func(r *policy.RateLimitSpec) { r.Interval = new(forever/4 + 1) }), "rateLimit.interval: 640511h56m49.213693952s (%p): is more than 70 years"},
 		"burst zero":         {rateLimit(func(r *policy.RateLimitSpec) { r.Burst = new(0) }), "rateLimit.burst: 0 (%p): must be at least 1"},
 		"maxWait negative":   {rateLimit(func(r *policy.RateLimitSpec) { r.MaxWait = new(-time.Second) }), "rateLimit.maxWait: -1s (%p): must be at least 0s"},
 		"over one a nano":    {rateLimit(func(r *policy.RateLimitSpec) { r.Limit, r.Interval = new(11), new(time.Duration(10)) }), "rateLimit.limit: 11 (%p): is more than one call per nanosecond of interval, 10ns (%p)"},
@@ -136,6 +137,7 @@ func TestLowestAndHighestAllowedValuesPass(t *testing.T) {
 		"time windows hold any number": breakerSpec(policy.CircuitBreakerSpec{
 			Window: policy.TimeWindow(time.Second), MinimumCalls: new(1_000_000_000),
 		}),
+		"an interval of ages":   {RateLimit: limitSpec(10, forever/4)},
 		"one call a nanosecond": {RateLimit: limitSpec(10, 10)},
 	} {
 		t.Run(name, func(t *testing.T) {
