@@ -173,7 +173,7 @@ type Query {
 }
 
 func TestUseRefusesTwoConfigurationsOfOneBreaker(t *testing.T) {
-	shop := onlySchema{schema: loadShop(t, `type Query { a: String b: String c: String }`)}
+	shop := onlySchema{schema: loadShop(t, `type Query { a: String b: String c: String d: String @resilience(preset: "carier") }`)}
 	breaker := func(rate int) extension.Field {
 		return extension.Field{Spec: policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{Name: new("carrier"), FailureRate: new(rate)}}}
 	}
@@ -184,9 +184,25 @@ func TestUseRefusesTwoConfigurationsOfOneBreaker(t *testing.T) {
 	))
 	require.Equal(t, strings.Join([]string{
 		`gqlresilience:`,
+		`shop.graphqls:1: unknown preset "carier": did you mean "carrier"?`,
 		`circuitBreaker "carrier": configured by preset "carrier" and again by WithField("Query.a"): configure it in one place and only name it in the other`,
 		`circuitBreaker "carrier": configured by preset "carrier" and again by WithField("Query.b"): configure it in one place and only name it in the other`,
 	}, "\n"), got)
+}
+
+func TestAMistakeInABreakersConfigurationIsNotAlsoOneOfThoseWhoNameIt(t *testing.T) {
+	shop := onlySchema{schema: loadShop(t, `type Query { a: String b: String c: String }`)}
+	named := policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{Name: new("pool")}}
+	registry := newRegistry(t, presets{"lenient": {CircuitBreaker: &policy.CircuitBreakerSpec{FailureRate: new(90)}}})
+	got := use(t, shop, extension.New(registry,
+		extension.WithField("Query.a", extension.Field{Spec: policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{
+			Name: new("pool"), FailureRate: new(0),
+		}}}),
+		extension.WithField("Query.b", extension.Field{Spec: named}),
+		extension.WithField("Query.c", extension.Field{Spec: named, Preset: "lenient"}),
+	))
+	require.Equal(t, "gqlresilience:\n"+
+		`WithField("Query.a"): circuitBreaker.failureRate: 0 (WithField("Query.a")): must be a percentage from 1 to 100`, got)
 }
 
 func TestUseTellsOfANilRegistryBesideMistakesOfTheSchema(t *testing.T) {

@@ -66,11 +66,10 @@ func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error)
 		errs = append(errs, err...)
 		all[i] = made
 	}
-	if len(errs) == 0 { // claims are complete
-		errs = append(errs, r.breakers.check(claims(all, func(c composed) *claim[breakerSettings] { return c.breaker }))...)
-		errs = append(errs, r.bulkheads.check(claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead }))...)
-		errs = append(errs, r.limiters.check(claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter }))...)
-	}
+	complete := len(errs) == 0 // are the claims
+	errs = append(errs, r.breakers.check(claims(all, func(c composed) *claim[breakerSettings] { return c.breaker }), complete)...)
+	errs = append(errs, r.bulkheads.check(claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead }), complete)...)
+	errs = append(errs, r.limiters.check(claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter }), complete)...)
 	if len(errs) > 0 {
 		return nil, distinct(errors.Join(errs...))
 	}

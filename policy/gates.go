@@ -30,8 +30,9 @@ type claim[S any] struct {
 	settings   S
 }
 
-// check reports the claims that contradict what is there or one another.
-func (g *gates[S, G]) check(claims []claim[S]) []error {
+// check reports the claims that contradict what is there or one another. Only where they are
+// complete can it tell that a gate which several name is configured by none.
+func (g *gates[S, G]) check(claims []claim[S], complete bool) []error {
 	owners := map[string]claim[S]{}
 	for name, there := range g.all {
 		owners[name] = there.claim
@@ -45,7 +46,7 @@ func (g *gates[S, G]) check(claims []claim[S]) []error {
 		case c.configures && (c.origin != owner.origin || !g.same(c.settings, owner.settings)):
 			errs = append(errs, fmt.Errorf("%s %q: configured by %s and again by %s: configure it in one place and only name it in the other",
 				g.stage, c.name, owner.origin, c.origin))
-		case !c.configures && !owner.configures && !g.same(c.settings, owner.settings):
+		case complete && !c.configures && !owner.configures && !g.same(c.settings, owner.settings):
 			errs = append(errs, fmt.Errorf("%s %q: named by %s and by %s, whose settings for it differ: configure it in one of them",
 				g.stage, c.name, owner.origin, c.origin))
 		}
