@@ -161,6 +161,21 @@ func TestResolverThatAddsAnErrorBesideAValueHasSucceeded(t *testing.T) {
 	})
 }
 
+func TestWhatTheLastAttemptReportsBesideItsErrorIsReported(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+		attempts := 0
+		stub := &testgraph.Stub{}
+		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
+			attempts++
+			graphql.AddErrorf(ctx, "beside it in attempt %d", attempts)
+			return nil, errDown
+		}
+		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": retrying(spec, 2)})
+		response := testgraph.Post(requestContext(t), t, server, `{ text }`)
+		require.Equal(t, []string{"text: beside it in attempt 2", "text: " + errDown.Error()}, messages(response))
+	})
+}
+
 func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 	for name, fail := range map[string]func(context.Context) (*string, error){
 		"an error":  func(context.Context) (*string, error) { return nil, errDown },

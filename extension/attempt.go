@@ -227,6 +227,13 @@ func (a *attempt) answered() *answer {
 	return a.answer
 }
 
+// deliver gives the field's response what the attempt added to it. The attempt must be over.
+func (a *attempt) deliver() {
+	if answer := a.answered(); answer != nil {
+		answer.deliver(a.field)
+	}
+}
+
 // notice closes written once this context is used from within the innermost next, which
 // begins by handing it to gqlgen.
 func (a *attempt) notice() {

@@ -17,9 +17,15 @@ func logTo(logger *slog.Logger) func(context.Context, policy.Event) {
 				slog.String("breaker", e.Gate), slog.String("from", e.From.String()), slog.String("reason", e.Reason))...)
 		case policy.EventFallback:
 			logger.LogAttrs(ctx, slog.LevelInfo, "answering with the fallback", append(who, slog.Any("error", e.Err))...)
+		case policy.EventAbandoned:
+			logger.LogAttrs(ctx, slog.LevelInfo, "abandoned an attempt that ignores its context", append(who,
+				slog.Int("attempt", e.Attempt), slog.Int("running", e.Running))...)
 		case policy.EventRetry:
 			logger.LogAttrs(ctx, slog.LevelDebug, "retrying", append(who,
 				slog.Int("attempt", e.Attempt), slog.Duration("delay", e.Delay), slog.Any("error", e.Err))...)
+		case policy.EventTimeout, policy.EventCircuitRejected, policy.EventBulkheadRejected, policy.EventRateLimited:
+			logger.LogAttrs(ctx, slog.LevelDebug, string(e.Kind), append(who,
+				slog.Int("attempt", e.Attempt), slog.Any("error", e.Err))...)
 		}
 	}
 }

@@ -44,10 +44,31 @@ func TestTheLogTellsRetriesFallbacksAndChangesOfState(t *testing.T) {
 			`level=DEBUG msg=retrying ` + who + `attempt=1 delay=200ms error=down`,
 			`level=WARN msg="circuit breaker open" ` + who + `breaker=carrier from=closed reason="2 of 2 calls failed"`,
 			`level=INFO msg="answering with the fallback" ` + who + `error=down`,
+			`level=DEBUG msg=circuit-rejected ` + who + `attempt=1 error="policy \"carrier\" for Query.text: the circuit is open"`,
 			`level=INFO msg="answering with the fallback" ` + who + `error="policy \"carrier\" for Query.text: the circuit is open"`,
 			`level=WARN msg="circuit breaker half-open" ` + who + `breaker=carrier from=open reason="the open duration is over"`,
 			`level=WARN msg="circuit breaker closed" ` + who + `breaker=carrier from=half-open reason="all probes succeeded"`,
 		}, lines())
+	})
+}
+
+func TestTheLogTellsWhoIgnoresTheirContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		logger, lines := logs()
+		registry := newRegistry(t, nil)
+		server := protect(textStub(func(context.Context) (*string, error) {
+			time.Sleep(time.Minute)
+			return nil, nil
+		}), registry, extension.WithLogger(logger), extension.WithField("Query.text", extension.Field{
+			Spec: policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}},
+		}))
+		testgraph.Post(t.Context(), t, server, `{ text }`)
+		const who = `field=Query.text policy=Query.text attempt=1 `
+		require.Equal(t, []string{
+			`level=DEBUG msg=timeout ` + who + `error="policy \"Query.text\" for Query.text: the operation timed out"`,
+			`level=INFO msg="abandoned an attempt that ignores its context" ` + who + `running=1`,
+		}, lines())
+		require.NoError(t, registry.Wait(t.Context()))
 	})
 }
 

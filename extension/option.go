@@ -116,8 +116,9 @@ func WhenFunc(answers func(error) bool) FallbackOption {
 }
 
 // WithLogger logs what the registry's policies do, for fields and jobs alike: changes of a
-// breaker's state at warn, fallbacks at info, retries at debug, each with field and policy.
-// What is noticed at boot is logged at warn, to [slog.Default] where there is no WithLogger.
+// breaker's state at warn, fallbacks and abandoned attempts at info, retries, timeouts and
+// rejections at debug, each with field and policy. The field of a job is its source. What is
+// noticed at boot is logged at warn, to [slog.Default] where there is no WithLogger.
 func WithLogger(logger *slog.Logger) Option {
 	return func(e *Extension) {
 		if logger == nil {

@@ -49,22 +49,25 @@ func (r *resolution) resolve() (any, error) {
 	}
 	if err == nil {
 		if succeeded, ok := value.(*attempt); ok {
-			if answer := succeeded.answered(); answer != nil {
-				answer.deliver(r.ctx)
-			}
+			succeeded.deliver()
 			return succeeded.value, nil
 		}
 		return value, nil // the fallback's
 	}
-	if _, ok := err.(*reportedError); ok { // then the last attempt reported it
-		a.answered().deliver(r.ctx)
+	switch failed := err.(type) {
+	case *policy.Error, *policy.FallbackError: // not the resolver's failure
+		return nil, r.extension.mapped(err)
+	case *reportedError:
+		a.deliver()
 		return a.value, nil
-	}
-	if failed, ok := err.(*recoveredError); ok {
+	case *recoveredError:
 		if r.op.server.panics {
 			panic(failed.panic)
 		}
 		err = failed.shown
+	}
+	if a != nil {
+		a.deliver() // what the resolver reported beside its error
 	}
 	return nil, r.extension.mapped(err)
 }

@@ -117,21 +117,23 @@ func TestStreamThatDoesNotStartInTimeEndsWithATimeout(t *testing.T) {
 
 func TestStreamThatFailsToStartEndsWithItsError(t *testing.T) {
 	for name, test := range map[string]struct {
-		start   func(context.Context) error
-		message string
+		start    func(context.Context) error
+		messages []string
 	}{
-		"an error":             {func(context.Context) error { return errDown }, errDown.Error()},
-		"a panic":              {func(context.Context) error { panic("boom") }, "panic: boom"},
-		"a timeout it obeys":   {untilCancelled, "The operation timed out"},
-		"an error it adds too": {func(ctx context.Context) error { graphql.AddErrorf(ctx, "vanishes"); return errDown }, errDown.Error()},
+		"an error":             {func(context.Context) error { return errDown }, []string{errDown.Error()}},
+		"a panic":              {func(context.Context) error { panic("boom") }, []string{"panic: boom"}},
+		"a timeout it obeys":   {untilCancelled, []string{"The operation timed out"}},
+		"an error it adds too": {func(ctx context.Context) error { graphql.AddErrorf(ctx, "beside"); return errDown }, []string{"beside", errDown.Error()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inEachStream(t, func(t *testing.T, field string, serve serveStream) {
 				events, _ := serve(test.start, enforced(time.Second))
 				require.Len(t, events, 1)
-				require.Len(t, events[0].Errors, 1)
-				require.Equal(t, test.message, events[0].Errors[0].Message)
-				require.Equal(t, field, events[0].Errors[0].Path.String())
+				require.Len(t, events[0].Errors, len(test.messages))
+				for i, err := range events[0].Errors {
+					require.Equal(t, test.messages[i], err.Message)
+					require.Equal(t, field, err.Path.String())
+				}
 			})
 		})
 	}
