@@ -161,6 +161,27 @@ func TestTwoConfigurationsOfAGateAreAMistake(t *testing.T) {
 	}
 }
 
+func TestANameConfiguredTwiceIsToldWhateverElseIsWrong(t *testing.T) {
+	twice := bulkheadSpec(policy.BulkheadSpec{Name: new("shared"), MaxConcurrent: new(1)})
+	_, err := policy.NewRegistry(policy.Config{Presets: map[string]policy.Spec{
+		"a": twice, "b": twice, "bad": {Retry: &policy.RetrySpec{Attempts: new(0)}},
+	}})
+	assert.ErrorContains(t, err, `retry.attempts: 0 (preset "bad")`)
+	assert.ErrorContains(t, err, `bulkhead "shared": configured by preset "a" and again by preset "b"`)
+
+	// The preset that would have configured it may be the bad one.
+	named := bulkheadSpec(policy.BulkheadSpec{Name: new("shared")})
+	registry := newRegistry(t, policy.Config{Presets: map[string]policy.Spec{
+		"small": bulkheadSpec(policy.BulkheadSpec{MaxConcurrent: new(1)}), "large": bulkheadSpec(policy.BulkheadSpec{}),
+	}})
+	_, err = registry.Compose(
+		policy.Composition{Name: "Query.a", Origin: "a", Preset: "small", Layers: layer("a", named)},
+		policy.Composition{Name: "Query.b", Origin: "b", Preset: "large", Layers: layer("b", named)},
+		policy.Composition{Name: "Query.c", Origin: "c", Layers: layer("c", bulkheadSpec(policy.BulkheadSpec{Name: new("shared"), MaxConcurrent: new(0)}))},
+	)
+	assert.EqualError(t, err, "c: bulkhead.maxConcurrent: 0 (c): must be at least 1")
+}
+
 func TestAJobMustNotTakeAPresetsNameForOtherSettings(t *testing.T) {
 	registry := carrierRegistry(t)
 	_, err := registry.New("carrier", bulkheadSpec(policy.BulkheadSpec{}))
