@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +99,7 @@ func (f *flight) run(ctx context.Context, fn func(context.Context) (any, error))
 	defer func() {
 		if !returned {
 			if r := recover(); r != nil {
-				f.err, f.raised = &PanicError{Value: r, Stack: debug.Stack()}, true
+				f.err, f.raised = newPanicError(r), true
 			} else {
 				f.err = errGoexit
 			}

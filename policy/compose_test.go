@@ -323,3 +323,11 @@ func TestWithSourceIsTheSamePolicy(t *testing.T) {
 	assert.Equal(t, `policy "carrier" for Repricer.run: the circuit is open`, e.Error())
 	assert.Equal(t, `policy "carrier": the circuit is open`, err.Error())
 }
+
+func TestAGateInUseCannotBeConfiguredAnymore(t *testing.T) {
+	registry := newRegistry(t, policy.Config{})
+	_, err := registry.New("first", policy.Spec{Bulkhead: &policy.BulkheadSpec{Name: new("shared")}})
+	require.NoError(t, err)
+	_, err = registry.New("second", policy.Spec{Bulkhead: &policy.BulkheadSpec{Name: new("shared"), MaxConcurrent: new(3)}})
+	require.EqualError(t, err, `bulkhead "shared": in use already by policy "first", which only names it, when policy "second" configures it: configure it in the first place`)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -105,6 +106,15 @@ func (e *Error) rejection() bool { return e.Kind != KindTimeout }
 type PanicError struct {
 	Value any    // what the function panicked with
 	Stack []byte // where, as debug.Stack gives it
+}
+
+// newPanicError makes the error of a value just recovered. The panic of a call inside the
+// attempt, raised again, has the stack that is of interest already.
+func newPanicError(recovered any) *PanicError {
+	if raised, ok := recovered.(*PanicError); ok {
+		return raised
+	}
+	return &PanicError{Value: recovered, Stack: debug.Stack()}
 }
 
 // Error tells the panic's value and stack.

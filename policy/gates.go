@@ -43,6 +43,9 @@ func (g *gates[S, G]) check(claims []claim[S], complete bool) []error {
 		switch {
 		case !owned:
 			owners[c.name] = c
+		case c.configures && !owner.configures: // by a policy made earlier
+			errs = append(errs, fmt.Errorf("%s %q: in use already by %s, which only names it, when %s configures it: configure it in the first place",
+				g.stage, c.name, owner.origin, c.origin))
 		case c.configures && (c.origin != owner.origin || !g.same(c.settings, owner.settings)):
 			errs = append(errs, fmt.Errorf("%s %q: configured by %s and again by %s: configure it in one place and only name it in the other",
 				g.stage, c.name, owner.origin, c.origin))

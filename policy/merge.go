@@ -12,6 +12,8 @@ type Layer struct {
 	Spec   Spec
 }
 
+const backoffPath = "retry.backoff."
+
 // merged is what a stack of layers comes to: the stages that are on, with their settings, and
 // where each setting came from.
 type merged struct {
@@ -71,6 +73,7 @@ func (m *merged) lend(to, from reflect.Value, path, origin string) {
 		path := path + "." + settingName(field.Name)
 		switch {
 		case setting.IsNil():
+		case field.Name == "Func" && m.shaped(to, origin):
 		case field.Type == reflect.TypeFor[*BackoffSpec]():
 			m.lend(to.Field(i), setting, path, origin)
 		case to.Field(i).IsNil():
@@ -78,6 +81,20 @@ func (m *merged) lend(to, from reflect.Value, path, origin string) {
 			m.origins[path] = origin
 		}
 	}
+}
+
+// shaped reports whether an earlier source than origin has said how a backoff's waits grow,
+// so that a func of origin's is no longer asked for.
+func (m *merged) shaped(to reflect.Value, origin string) bool {
+	if to.Type() != reflect.TypeFor[BackoffSpec]() {
+		return false
+	}
+	for _, shape := range []string{"delay", "factor", "jitter"} {
+		if by, ok := m.origins[backoffPath+shape]; ok && by != origin {
+			return true
+		}
+	}
+	return false
 }
 
 // isOff reports whether a stage says Enabled: new(false).

@@ -220,3 +220,15 @@ func TestPanicsOfUsersFuncsReleaseEverything(t *testing.T) {
 		}
 	})
 }
+
+func TestAPanicThroughTwoPoliciesKeepsItsOwnStack(t *testing.T) {
+	p, _ := newPolicy(t, policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Minute), Mode: new(policy.Enforced)}})
+	defer func() {
+		raised, ok := recover().(*policy.PanicError)
+		require.True(t, ok)
+		require.Equal(t, "boom", raised.Value)
+	}()
+	_ = run(t.Context(), p, func(ctx context.Context) (string, error) {
+		return "", run(ctx, p, func(context.Context) (string, error) { panic("boom") })
+	})
+}

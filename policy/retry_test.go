@@ -276,3 +276,29 @@ func TestAFailureKeepsTheValueBesideIt(t *testing.T) {
 	assert.Equal(t, 7, value)
 	assert.Same(t, errDown, err)
 }
+
+func TestWhoFirstSaysHowWaitsGrowDecidesBetweenFuncAndDelay(t *testing.T) {
+	aFunc := &policy.BackoffSpec{Func: func(int, error) time.Duration { return 3 * time.Second }}
+	aDelay := &policy.BackoffSpec{Delay: new(5 * time.Second), Jitter: new(policy.JitterNone)}
+	for name, test := range map[string]struct {
+		first, second *policy.BackoffSpec
+		want          time.Duration
+	}{
+		"a delay before a func": {aDelay, aFunc, 5 * time.Second},
+		"a func before a delay": {aFunc, aDelay, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				registry := newRegistry(t, policy.Config{
+					Defaults: policy.Spec{Retry: &policy.RetrySpec{Backoff: test.second}},
+					Presets:  map[string]policy.Spec{"carrier": {Retry: &policy.RetrySpec{Attempts: new(2), Backoff: test.first}}},
+				})
+				carrier, err := registry.Preset("carrier")
+				require.NoError(t, err)
+				fn, calls := script(errDown)
+				require.NoError(t, run(t.Context(), carrier, fn))
+				require.Equal(t, []time.Duration{0, test.want}, calls.times())
+			})
+		})
+	}
+}

@@ -100,7 +100,6 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	if ctx.Err() != nil {
 		return r.interrupted(ctx, number)
 	}
-	a := &attemptContext{number: number, outer: r.outer}
 
 	breaker := r.plan.breaker
 	if breaker != nil && r.outer.holds(func(o *attemptContext) bool { return o.breaker == breaker }) {
@@ -117,6 +116,8 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	if r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned {
 		return r.rejectAbandoned(number)
 	}
+
+	a := &attemptContext{number: number, outer: r.outer}
 	bulkhead := r.plan.bulkhead
 	if bulkhead != nil && !r.outer.holds(func(o *attemptContext) bool { return o.bulkhead == bulkhead }) {
 		switch admission := bulkhead.acquire(ctx); admission {
@@ -196,6 +197,9 @@ func (r *run) do(ctx context.Context, a *attemptContext) (res result) {
 // judge decides what the outcome of an attempt was. Once the attempt's time was up it is a
 // timeout, whatever the function returned after that.
 func (r *run) judge(a *attemptContext, res result) result {
+	if res.err != nil {
+		awaitTimer(a)
+	}
 	timeUp, limit := r.timeUp(a)
 	switch {
 	case timeUp != nil:
@@ -217,6 +221,21 @@ func (r *run) judge(a *attemptContext, res result) result {
 		res.class = classCallerDone
 	}
 	return res
+}
+
+// awaitTimer lets the timer of a context fire whose deadline has passed. A connection that took
+// its own deadline from the context may have failed first.
+func awaitTimer(ctx context.Context) {
+	deadline, ok := ctx.Deadline()
+	if !ok || ctx.Err() != nil || time.Now().Before(deadline) {
+		return
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // timeUp returns the timeout of this run that has ended ctx, and how long it was, or nil.

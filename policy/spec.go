@@ -126,7 +126,9 @@ type BackoffSpec struct {
 	Jitter *Jitter
 
 	// Func, when set, computes the wait after attempt (from 1) in place of Delay, Factor and
-	// Jitter. Its result is brought into the range from zero to MaxDelay.
+	// Jitter. Its result is brought into the range from zero to MaxDelay. Of a Func and the
+	// other three the first source's count, so one that sets Delay is not overruled by the
+	// Func of one after it.
 	Func func(attempt int, err error) time.Duration
 }
 

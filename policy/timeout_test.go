@@ -212,3 +212,23 @@ func TestASuccessForACancelledCallerIsASuccess(t *testing.T) {
 		})
 	})
 }
+
+// Connections that take their deadline from the context may fail before its timer has fired.
+func TestAConnectionThatNoticesTheDeadlineFirstHasTimedOut(t *testing.T) {
+	bothModes(t, func(t *testing.T, mode policy.TimeoutMode) {
+		p, registry := newPolicy(t, policy.Spec{
+			Timeout:        &policy.TimeoutSpec{Duration: new(time.Millisecond), Mode: &mode},
+			CircuitBreaker: &policy.CircuitBreakerSpec{},
+		})
+		err := run(t.Context(), p, func(ctx context.Context) (string, error) {
+			deadline, _ := ctx.Deadline()
+			for time.Now().Before(deadline) { // without giving the timer a chance, if it can be helped
+			}
+			return "", errDown
+		})
+		require.ErrorIs(t, err, policy.ErrTimeout)
+		require.ErrorIs(t, err, errDown)
+		breaker, _ := registry.CircuitBreaker("carrier")
+		require.Equal(t, 1, breaker.Stats().Failures)
+	})
+}
