@@ -55,7 +55,7 @@ func New(registry *policy.Registry, options ...Option) *Extension {
 	if registry == nil {
 		e.mistake("New: the registry is nil")
 	} else {
-		registry.AddClientErrors(e.isClientError)
+		registry.AddClientErrorClassifier(e.isClientError)
 		if e.logger != nil {
 			registry.Subscribe(logTo(e.logger))
 		}

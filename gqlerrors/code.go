@@ -39,7 +39,7 @@ type answer struct {
 	retryAfter bool // whether to say when to come back
 }
 
-var answers = map[policy.Kind]answer{
+var answers = map[policy.ErrorKind]answer{
 	policy.KindTimeout:      {CodeTimeout, http.StatusGatewayTimeout, "The operation timed out", false},
 	policy.KindCircuitOpen:  {CodeCircuitOpen, http.StatusServiceUnavailable, "Service temporarily unavailable", true},
 	policy.KindBulkheadFull: {CodeBulkheadFull, http.StatusServiceUnavailable, "Server is at capacity", false},

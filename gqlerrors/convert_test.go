@@ -30,7 +30,7 @@ func TestConvertPutsCodeStatusAndFixedMessageOnTheWireAndNothingElse(t *testing.
 	secret := errors.New("dial tcp 10.0.0.7:443: refused")
 	for _, row := range []struct {
 		behaviour string
-		kind      policy.Kind
+		kind      policy.ErrorKind
 		wait      time.Duration
 		want      string
 	}{

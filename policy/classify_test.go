@@ -152,8 +152,8 @@ func TestAClientErrorOfSeveralClassifiers(t *testing.T) {
 	times(1, p, failWith(wrapped))
 	assert.Equal(t, 1, breaker.Stats().Calls)
 
-	registry.AddClientErrors(func(err error) bool { return errors.Is(err, errNotFound) })
-	registry.AddClientErrors(func(err error) bool { return errors.Is(err, errors.ErrUnsupported) })
+	registry.AddClientErrorClassifier(func(err error) bool { return errors.Is(err, errNotFound) })
+	registry.AddClientErrorClassifier(func(err error) bool { return errors.Is(err, errors.ErrUnsupported) })
 	times(1, p, failWith(wrapped))
 	times(1, p, failWith(errors.ErrUnsupported))
 	assert.Equal(t, 1, breaker.Stats().Calls, "policies that are there already learn it too")
@@ -172,7 +172,7 @@ func TestAClassifierIsAskedAboutEachErrorOfAChain(t *testing.T) {
 	breaker, _ := registry.CircuitBreaker("carrier")
 	times(1, p, failWith(errors.Join(errDown, fmt.Errorf("quotes: %w", bad))))
 	assert.Zero(t, breaker.Stats().Calls)
-	assert.Panics(t, func() { registry.AddClientErrors(nil) })
+	assert.Panics(t, func() { registry.AddClientErrorClassifier(nil) })
 }
 
 // always is a policy whose three funcs say yes to everything they are asked about.

@@ -26,17 +26,17 @@ var (
 	ErrRateLimited = errors.New("the rate limit is exceeded")
 )
 
-// Kind tells the errors of a policy apart.
-type Kind int
+// ErrorKind tells the errors of a policy apart.
+type ErrorKind int
 
 const (
-	KindTimeout      Kind = iota + 1 // matches ErrTimeout
-	KindCircuitOpen                  // matches ErrCircuitOpen
-	KindBulkheadFull                 // matches ErrBulkheadFull
-	KindRateLimited                  // matches ErrRateLimited
+	KindTimeout      ErrorKind = iota + 1 // matches ErrTimeout
+	KindCircuitOpen                       // matches ErrCircuitOpen
+	KindBulkheadFull                      // matches ErrBulkheadFull
+	KindRateLimited                       // matches ErrRateLimited
 )
 
-func (k Kind) sentinel() error {
+func (k ErrorKind) sentinel() error {
 	switch k {
 	case KindTimeout:
 		return ErrTimeout
@@ -54,7 +54,7 @@ func (k Kind) sentinel() error {
 // Error is what a policy itself fails a call with. Every kind but [KindTimeout] is a
 // rejection: the function was not called.
 type Error struct {
-	Kind   Kind
+	Kind   ErrorKind
 	Policy string // the policy's name
 	Source string // what ran under it: "Query.shippingQuotes", or what WithSource said
 

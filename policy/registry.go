@@ -56,7 +56,7 @@ func NewRegistry(config Config) (*Registry, error) {
 		stage: "rateLimit", all: map[string]*gate[rateLimitSettings, *RateLimiter]{}, same: equal[rateLimitSettings], make: newRateLimiter,
 	}
 	if config.IsClientError != nil {
-		r.AddClientErrors(config.IsClientError)
+		r.AddClientErrorClassifier(config.IsClientError)
 	}
 
 	errs := []error{validateDefaults(config.Defaults)}
@@ -126,11 +126,11 @@ func (r *Registry) New(name string, spec Spec) (*Policy, error) {
 	return policies[0].WithSource(""), nil
 }
 
-// AddClientErrors makes errors for which is reports true the caller's fault, beside those
+// AddClientErrorClassifier makes errors for which is reports true the caller's fault, beside those
 // that Config.IsClientError and earlier calls say. It panics if is is nil.
-func (r *Registry) AddClientErrors(is func(error) bool) {
+func (r *Registry) AddClientErrorClassifier(is func(error) bool) {
 	if is == nil {
-		panic("policy: Registry.AddClientErrors: the function is nil")
+		panic("policy: Registry.AddClientErrorClassifier: the function is nil")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
