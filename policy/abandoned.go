@@ -13,11 +13,10 @@ type abandonedAttempts struct {
 	idle    chan struct{} // closed when running falls to 0; nil while nobody waits
 }
 
-func (a *abandonedAttempts) add() (running int) {
+func (a *abandonedAttempts) add() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.running++
-	return a.running
 }
 
 func (a *abandonedAttempts) done() {

@@ -22,7 +22,7 @@ type attemptContext struct {
 	limiter  *RateLimiter
 	over     atomic.Bool // the gates are held no longer
 
-	abandoned bool // and HoldAbandoned leaves the slot to the function; only for the caller's goroutine
+	abandoned bool // set and read by the caller's goroutine alone
 }
 
 type attemptKey struct{}
@@ -56,10 +56,10 @@ func (a *attemptContext) holds(match func(*attemptContext) bool) bool {
 
 // flight is an attempt on a goroutine of its own.
 type flight struct {
-	landed chan struct{} // closed when value, err and panicked are final
+	landed chan struct{} // closed when value, err and raised are final
 	value  any
 	err    error
-	raised bool // err is a panic that nobody has seen yet
+	raised bool // err is a panic to be raised again
 
 	mu sync.Mutex
 	// All below is guarded by mu.

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -52,4 +53,16 @@ func randomUpTo(d time.Duration) time.Duration {
 		return rand.N(d)
 	}
 	return rand.N(d + 1)
+}
+
+// delay returns how long to wait after attempt. The wait is not worthwhile if the dependency
+// asked for one beyond the maximum, or if ctx would end before it does.
+func (r *retry) delay(ctx context.Context, err error, attempt int) (delay time.Duration, worthwhile bool) {
+	after := retryAfterOf(err)
+	if after > r.backoff.maxDelay {
+		return 0, false
+	}
+	delay = max(r.backoff.wait(attempt, err), after)
+	deadline, ok := ctx.Deadline()
+	return delay, !ok || time.Now().Add(delay).Before(deadline)
 }

@@ -8,29 +8,6 @@ import (
 	"time"
 )
 
-// State is that of a circuit breaker.
-type State int
-
-const (
-	StateClosed   State = iota // calls pass and are counted
-	StateOpen                  // calls are rejected
-	StateHalfOpen              // a few calls pass as probes
-)
-
-// String returns "closed", "open" or "half-open".
-func (s State) String() string {
-	switch s {
-	case StateClosed:
-		return "closed"
-	case StateOpen:
-		return "open"
-	case StateHalfOpen:
-		return "half-open"
-	default:
-		return fmt.Sprintf("State(%d)", int(s))
-	}
-}
-
 // outcome is what one call tells a breaker.
 type outcome int
 
@@ -99,15 +76,6 @@ func (b *CircuitBreaker) Name() string { return b.name }
 // State returns the state as of now. An open breaker whose time is over reads half-open even
 // before the first probe.
 func (b *CircuitBreaker) State() State { return b.Stats().State }
-
-// CircuitBreakerStats is what [CircuitBreaker.Stats] tells.
-type CircuitBreakerStats struct {
-	State           State
-	Since           time.Time     // when that state began
-	Calls, Failures int           // in the window; an open breaker shows the window that opened it
-	Probes          int           // running
-	RetryAfter      time.Duration // until an open breaker lets a probe pass; otherwise 0
-}
 
 // Stats returns the breaker's state and window as of now.
 func (b *CircuitBreaker) Stats() CircuitBreakerStats { return b.statsAt(time.Now()) }
@@ -276,13 +244,13 @@ func (b *CircuitBreaker) publish(ctx context.Context, changes []transition, poli
 	}
 }
 
-func transitionKind(to State) EventKind {
-	switch to {
-	case StateOpen:
-		return EventCircuitOpen
-	case StateHalfOpen:
-		return EventCircuitHalfOpen
-	default:
-		return EventCircuitClosed
+// verdict is what the result of a call tells the breaker.
+func (b *CircuitBreaker) verdict(res result) outcome {
+	if b.settings.recordIf != nil && res.class.ofFunction() {
+		if b.settings.recordIf(res.err) {
+			return failure
+		}
+		return ignored
 	}
+	return res.class.outcome()
 }

@@ -23,12 +23,7 @@ type Bulkhead struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
 	running int
-	queue   list.List // of *waiter, first come first
-}
-
-// waiter is one attempt in the queue. ready is closed when it has been given a slot.
-type waiter struct {
-	ready chan struct{}
+	queue   list.List // first come first, of chan struct{}: closed when the attempt has a slot
 }
 
 func newBulkhead(name string, s bulkheadSettings) *Bulkhead {
@@ -80,8 +75,8 @@ func (b *Bulkhead) acquire(ctx context.Context) admission {
 		b.mu.Unlock()
 		return refusedFull
 	}
-	w := &waiter{ready: make(chan struct{})}
-	place := b.queue.PushBack(w)
+	ready := make(chan struct{})
+	place := b.queue.PushBack(ready)
 	b.mu.Unlock()
 
 	var timeUp <-chan time.Time
@@ -91,7 +86,7 @@ func (b *Bulkhead) acquire(ctx context.Context) admission {
 		timeUp = timer.C
 	}
 	select {
-	case <-w.ready:
+	case <-ready:
 		if ctx.Err() != nil {
 			return b.leave(place, gaveUp)
 		}
@@ -109,7 +104,7 @@ func (b *Bulkhead) leave(place *list.Element, why admission) admission {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	select {
-	case <-place.Value.(*waiter).ready:
+	case <-place.Value.(chan struct{}):
 		b.releaseLocked()
 	default:
 		b.queue.Remove(place)
@@ -126,7 +121,7 @@ func (b *Bulkhead) release() {
 
 func (b *Bulkhead) releaseLocked() {
 	if first := b.queue.Front(); first != nil {
-		close(b.queue.Remove(first).(*waiter).ready)
+		close(b.queue.Remove(first).(chan struct{}))
 		return
 	}
 	b.running--

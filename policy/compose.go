@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 )
 
-// Composition is a policy to be made of several sources of settings.
+// Composition is a policy to be made of several layers of settings. It is for adapters, such
+// as the gqlgen extension, that have layers of their own above the presets.
 type Composition struct {
 	// Name is what runs, such as "Query.shippingQuotes". It names the gates that Layers
 	// configure and, where there is no preset, the policy.
@@ -26,17 +28,17 @@ type Composition struct {
 	// PresetOrigin is where the preset was named. "": Origin.
 	PresetOrigin string
 
-	// Mode is the timeout mode where no source says one. 0: Cooperative.
+	// Mode is the timeout mode where no layer says one. 0: Cooperative.
 	Mode TimeoutMode
 
-	// Optional makes it no mistake that nothing is on.
+	// Optional allows a composition with no stage on; its policy is nil.
 	Optional bool
 }
 
-// Compose makes a policy of each composition. Stage by stage and setting by setting the first
-// source wins: the layers, the preset, Config.Defaults, the built-in defaults. A stage is on
-// when the first layer or preset that mentions it does not say Enabled: new(false); such a
-// source lends the stage no settings.
+// Compose makes a policy of each composition, for adapters. Stage by stage and setting by
+// setting the first of these wins: the layers, the preset, Config.Defaults, the built-in
+// defaults. A stage is on when the first layer or preset that mentions it does not say Enabled:
+// new(false); one that does lends the stage no settings.
 //
 // A policy is nil where nothing is on because a layer turned it all off, or the composition is
 // optional. The error tells all that is wrong at once; then nothing was made.
@@ -54,8 +56,8 @@ type composed struct {
 	limiter    *claim[rateLimitSettings]
 }
 
-// compose is Compose. prefixed says whether errors begin with the composition's origin; those
-// about a setting name its origin in any case.
+// compose makes the policies. prefixed says whether errors about a setting, which name the
+// setting's origin in any case, begin with the composition's.
 func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,16 +68,19 @@ func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error)
 		errs = append(errs, err...)
 		all[i] = made
 	}
+	breakers := claims(all, func(c composed) *claim[breakerSettings] { return c.breaker })
+	bulkheads := claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead })
+	limiters := claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter })
 	complete := len(errs) == 0 // are the claims
-	errs = append(errs, r.breakers.check(claims(all, func(c composed) *claim[breakerSettings] { return c.breaker }), complete)...)
-	errs = append(errs, r.bulkheads.check(claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead }), complete)...)
-	errs = append(errs, r.limiters.check(claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter }), complete)...)
+	errs = append(errs, r.breakers.check(breakers, complete)...)
+	errs = append(errs, r.bulkheads.check(bulkheads, complete)...)
+	errs = append(errs, r.limiters.check(limiters, complete)...)
 	if len(errs) > 0 {
 		return nil, distinct(errors.Join(errs...))
 	}
-	r.breakers.settle(claims(all, func(c composed) *claim[breakerSettings] { return c.breaker }))
-	r.bulkheads.settle(claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead }))
-	r.limiters.settle(claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter }))
+	r.breakers.makeMissing(breakers)
+	r.bulkheads.makeMissing(bulkheads)
+	r.limiters.makeMissing(limiters)
 
 	policies := make([]*Policy, len(all))
 	for i, c := range all {
@@ -86,7 +91,7 @@ func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error)
 	return policies, nil
 }
 
-// merge merges a composition's sources and finds out which gates it claims.
+// merge merges a composition's layers and finds out which gates it claims.
 func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 	made := composed{Composition: c, policyName: c.Name}
 	layers := c.Layers
@@ -108,7 +113,7 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 	if err := errors.Join(validate(made.merged), validateComplete(made.merged)); err != nil {
 		errs := flatten(err)
 		for i, err := range errs {
-			if prefixed {
+			if prefixed && !strings.Contains(err.Error(), "("+c.Origin+")") {
 				errs[i] = fmt.Errorf("%s: %w", c.Origin, err)
 			}
 		}
@@ -161,13 +166,13 @@ func (r *Registry) buildLocked(c composed) *Policy {
 	}
 	p := newPlan(c.spec, c.Mode, abandoned)
 	if c.breaker != nil {
-		p.breaker = r.breakers.all[c.breaker.name].it
+		p.breaker = r.breakers.all[c.breaker.name].value
 	}
 	if c.bulkhead != nil {
-		p.bulkhead = r.bulkheads.all[c.bulkhead.name].it
+		p.bulkhead = r.bulkheads.all[c.bulkhead.name].value
 	}
 	if c.limiter != nil {
-		p.limiter = r.limiters.all[c.limiter.name].it
+		p.limiter = r.limiters.all[c.limiter.name].value
 	}
 	handle := &atomic.Pointer[plan]{}
 	handle.Store(p)

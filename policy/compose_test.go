@@ -179,7 +179,7 @@ func TestANameConfiguredTwiceIsToldWhateverElseIsWrong(t *testing.T) {
 		policy.Composition{Name: "Query.b", Origin: "b", Preset: "large", Layers: layer("b", named)},
 		policy.Composition{Name: "Query.c", Origin: "c", Layers: layer("c", bulkheadSpec(policy.BulkheadSpec{Name: new("shared"), MaxConcurrent: new(0)}))},
 	)
-	assert.EqualError(t, err, "c: bulkhead.maxConcurrent: 0 (c): must be at least 1")
+	assert.EqualError(t, err, "bulkhead.maxConcurrent: 0 (c): must be at least 1")
 }
 
 func TestAJobMustNotTakeAPresetsNameForOtherSettings(t *testing.T) {
@@ -274,11 +274,11 @@ func TestAnUnknownPresetTellsTheNearest(t *testing.T) {
 	_, err := registry.Preset("carier")
 	assert.EqualError(t, err, `unknown preset "carier": did you mean "carrier"?`)
 	_, err = registry.Preset("warehouse")
-	assert.EqualError(t, err, `unknown preset "warehouse"`)
+	assert.EqualError(t, err, `unknown preset "warehouse": known are carrier`)
 	_, err = registry.Compose(policy.Composition{Name: "Query.quotes", Origin: "a.graphqls:7", Preset: "carier"})
 	assert.EqualError(t, err, `a.graphqls:7: unknown preset "carier": did you mean "carrier"?`)
 	_, err = registry.Compose(policy.Composition{Name: "Query.quotes", Origin: "a.graphqls:7", PresetOrigin: "a.graphqls:2", Preset: "x"})
-	assert.EqualError(t, err, `a.graphqls:2: unknown preset "x"`)
+	assert.EqualError(t, err, `a.graphqls:2: unknown preset "x": known are carrier`)
 }
 
 func TestPresetsAndGatesAreListedByName(t *testing.T) {
@@ -329,5 +329,15 @@ func TestAGateInUseCannotBeConfiguredAnymore(t *testing.T) {
 	_, err := registry.New("first", policy.Spec{Bulkhead: &policy.BulkheadSpec{Name: new("shared")}})
 	require.NoError(t, err)
 	_, err = registry.New("second", policy.Spec{Bulkhead: &policy.BulkheadSpec{Name: new("shared"), MaxConcurrent: new(3)}})
-	require.EqualError(t, err, `bulkhead "shared": in use already by policy "first", which only names it, when policy "second" configures it: configure it in the first place`)
+	require.EqualError(t, err, `bulkhead "shared": policy "second" configures it, but it is already in use by policy "first", which only names it: configure it there`)
+}
+
+func TestASpecMayBeChangedAfterTheRegistryWasMade(t *testing.T) {
+	delay := &policy.BackoffSpec{Delay: new(time.Second)}
+	defaults := policy.Spec{Retry: &policy.RetrySpec{Backoff: delay}}
+	carrier := policy.Spec{Retry: &policy.RetrySpec{Attempts: new(2)}}
+	registry := newRegistry(t, policy.Config{Defaults: defaults, Presets: map[string]policy.Spec{"carrier": carrier}})
+	*delay.Delay, *carrier.Retry.Attempts, carrier.Retry.Enabled = -1, 0, new(false)
+	_, err := registry.Compose(policy.Composition{Name: "Query.quotes", Preset: "carrier"})
+	require.NoError(t, err)
 }

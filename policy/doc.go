@@ -6,7 +6,7 @@
 //	fallback → total timeout → retry → (open circuit? reject) → bulkhead → rate limit
 //	         → circuit breaker's permit → per-attempt timeout → function
 //
-// A stage that no spec mentions costs a nil check. [Execute] runs a function under a
-// policy; the gqlgen extension runs resolvers under the same policies, with the same
-// breakers, bulkheads and limiters.
+// A stage that no spec mentions costs a nil check. Breakers, bulkheads and limiters, in short
+// the gates, are shared by name: [Execute] runs a function under the policy, and so through
+// the gates, that the gqlgen extension runs resolvers under.
 package policy

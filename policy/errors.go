@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime/debug"
-	"strings"
 	"time"
 )
 
@@ -36,6 +36,22 @@ const (
 	KindRateLimited                       // matches ErrRateLimited
 )
 
+// String returns "timeout", "circuit open", "bulkhead full" or "rate limited".
+func (k ErrorKind) String() string {
+	switch k {
+	case KindTimeout:
+		return "timeout"
+	case KindCircuitOpen:
+		return "circuit open"
+	case KindBulkheadFull:
+		return "bulkhead full"
+	case KindRateLimited:
+		return "rate limited"
+	default:
+		return fmt.Sprintf("ErrorKind(%d)", int(k))
+	}
+}
+
 func (k ErrorKind) sentinel() error {
 	switch k {
 	case KindTimeout:
@@ -61,7 +77,7 @@ type Error struct {
 	// RetryAfter is how long to wait until a call may pass. Zero: not known.
 	RetryAfter time.Duration
 
-	// Reason says more where one kind has several, such as "queue timeout".
+	// Reason says more where one kind has several, such as "queue timeout". It is for humans.
 	Reason string
 
 	// Cause is what lies behind the error: what the function returned after its time was up,
@@ -71,19 +87,26 @@ type Error struct {
 
 // Error describes the failure for logs, with names and cause. It is not meant for clients.
 func (e *Error) Error() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "policy %q", e.Policy)
+	who := fmt.Sprintf("policy %q", e.Policy)
 	if e.Source != "" {
-		text.WriteString(" for " + e.Source)
+		who += " for " + e.Source
 	}
-	text.WriteString(": " + e.Kind.sentinel().Error())
+	return who + ": " + e.detail()
+}
+
+// detail is the text without who failed, which a cause of the same policy need not repeat.
+func (e *Error) detail() string {
+	text := e.Kind.sentinel().Error()
 	if e.Reason != "" {
-		text.WriteString(" (" + e.Reason + ")")
+		text += " (" + e.Reason + ")"
 	}
-	if e.Cause != nil {
-		text.WriteString(": " + e.Cause.Error())
+	switch cause, ok := e.Cause.(*Error); {
+	case ok && cause.Policy == e.Policy && cause.Source == e.Source:
+		text += ": " + cause.detail()
+	case e.Cause != nil:
+		text += ": " + e.Cause.Error()
 	}
-	return text.String()
+	return text
 }
 
 // Unwrap returns the cause.
@@ -128,3 +151,25 @@ func (e *PanicError) Unwrap() error {
 
 // errGoexit fails an enforced attempt whose function called [runtime.Goexit].
 var errGoexit = errors.New("the function ended its goroutine with runtime.Goexit")
+
+// FallbackError is the error of a fallback. It reads as the fallback's own; what the fallback
+// was to answer for is in its chain too.
+type FallbackError struct {
+	Err   error // what the fallback returned
+	Cause error // what it was given
+}
+
+// Error returns the text of the fallback's own error.
+func (e *FallbackError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the fallback's error and the one it was given.
+func (e *FallbackError) Unwrap() []error { return []error{e.Err, e.Cause} }
+
+// same reports that a and b are one error. Where == would panic, as for errors that are lists,
+// equal ones are the same.
+func same(a, b error) bool {
+	if reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() {
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
+}

@@ -116,3 +116,19 @@ func (s *subscriber) notify(ctx context.Context, e Event) {
 	}()
 	s.fn(ctx, e)
 }
+
+// silent reports that nobody listens to events.
+func (r *run) silent() bool { return r.policy.registry.events.silent() }
+
+// publish completes the event and hands it to whoever listens.
+func (r *run) publish(e Event) {
+	if r.silent() {
+		return
+	}
+	e.Time, e.Policy, e.Source = time.Now(), r.policy.name, r.policy.source
+	r.policy.registry.events.publish(r.caller, e)
+}
+
+func (r *run) publishChanges(b *CircuitBreaker, changes []transition) {
+	b.publish(r.caller, changes, r.policy.name, r.policy.source)
+}

@@ -19,10 +19,10 @@ type gates[S, G any] struct {
 // gate is one of them, with the claim that it was made for.
 type gate[S, G any] struct {
 	claim[S]
-	it G
+	value G
 }
 
-// claim is one policy's wish for a gate.
+// claim is one policy's request for a gate.
 type claim[S any] struct {
 	name       string
 	configures bool // and does not merely name it
@@ -44,8 +44,8 @@ func (g *gates[S, G]) check(claims []claim[S], complete bool) []error {
 		case !owned:
 			owners[c.name] = c
 		case c.configures && !owner.configures: // by a policy made earlier
-			errs = append(errs, fmt.Errorf("%s %q: in use already by %s, which only names it, when %s configures it: configure it in the first place",
-				g.stage, c.name, owner.origin, c.origin))
+			errs = append(errs, fmt.Errorf("%s %q: %s configures it, but it is already in use by %s, which only names it: configure it there",
+				g.stage, c.name, c.origin, owner.origin))
 		case c.configures && (c.origin != owner.origin || !g.same(c.settings, owner.settings)):
 			errs = append(errs, fmt.Errorf("%s %q: configured by %s and again by %s: configure it in one place and only name it in the other",
 				g.stage, c.name, owner.origin, c.origin))
@@ -57,11 +57,11 @@ func (g *gates[S, G]) check(claims []claim[S], complete bool) []error {
 	return errs
 }
 
-// settle makes the gates that the claims, which check has passed, are the first to ask for.
-func (g *gates[S, G]) settle(claims []claim[S]) {
+// makeMissing makes the gates that the claims, which check has passed, are the first to ask for.
+func (g *gates[S, G]) makeMissing(claims []claim[S]) {
 	for _, c := range configuringFirst(claims) {
 		if _, ok := g.all[c.name]; !ok {
-			g.all[c.name] = &gate[S, G]{claim: c, it: g.make(c.name, c.settings)}
+			g.all[c.name] = &gate[S, G]{claim: c, value: g.make(c.name, c.settings)}
 		}
 	}
 }
@@ -85,7 +85,7 @@ func (g *gates[S, G]) byName() iter.Seq2[string, G] {
 	names := slices.Sorted(maps.Keys(g.all))
 	found := make([]G, len(names))
 	for i, name := range names {
-		found[i] = g.all[name].it
+		found[i] = g.all[name].value
 	}
 	return func(yield func(string, G) bool) {
 		for i, name := range names {

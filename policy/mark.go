@@ -22,6 +22,14 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
+// unmarked is err without the mark of Permanent.
+func unmarked(err error) error {
+	if marked, ok := err.(*permanentError); ok {
+		return marked.error
+	}
+	return err
+}
+
 // AsClientError marks err as the caller's fault, such as an unknown id: it is not retried, no
 // breaker counts it, and by default no fallback hides it. A nil err stays nil.
 func AsClientError(err error) error {

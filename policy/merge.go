@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Layer is one source of settings, and what messages about its settings call it.
+// Layer is one place that settings come from, and what messages about them call it.
 type Layer struct {
 	Origin string // such as "schema.graphqls:12" or `preset "carrier"`
 	Spec   Spec
@@ -25,7 +25,8 @@ type merged struct {
 }
 
 // merge takes each stage and setting from the first layer that has it. Only layers decide
-// what is on; fill lends settings to the stages that are.
+// what is on; fill lends settings to the stages that are. It goes by reflection, so that a new
+// setting cannot be forgotten.
 func merge(layers []Layer, fill ...Layer) merged {
 	m := merged{origins: map[string]string{}}
 	spec := reflect.ValueOf(&m.spec).Elem()
@@ -83,8 +84,8 @@ func (m *merged) lend(to, from reflect.Value, path, origin string) {
 	}
 }
 
-// shaped reports whether an earlier source than origin has said how a backoff's waits grow,
-// so that a func of origin's is no longer asked for.
+// shaped reports whether an earlier layer than origin's has said how a backoff's waits grow,
+// so that origin's func does not count.
 func (m *merged) shaped(to reflect.Value, origin string) bool {
 	if to.Type() != reflect.TypeFor[BackoffSpec]() {
 		return false
@@ -95,6 +96,26 @@ func (m *merged) shaped(to reflect.Value, origin string) bool {
 		}
 	}
 	return false
+}
+
+// clone copies spec, so that its owner may change it afterwards.
+func clone(spec Spec) Spec {
+	clonePointers(reflect.ValueOf(&spec).Elem())
+	return spec
+}
+
+func clonePointers(structure reflect.Value) {
+	for _, field := range structure.Fields() {
+		if field.Kind() != reflect.Pointer || field.IsNil() {
+			continue
+		}
+		copied := reflect.New(field.Type().Elem())
+		copied.Elem().Set(field.Elem())
+		if copied.Elem().Kind() == reflect.Struct {
+			clonePointers(copied.Elem())
+		}
+		field.Set(copied)
+	}
 }
 
 // isOff reports whether a stage says Enabled: new(false).

@@ -39,30 +39,7 @@ type retry struct {
 	retryIf  func(err error, attempt int) bool
 }
 
-// delay returns how long to wait after attempt. The wait is not worthwhile if the dependency
-// asked for one beyond the maximum, or if ctx would end before it does.
-func (r *retry) delay(ctx context.Context, err error, attempt int) (delay time.Duration, worthwhile bool) {
-	after := retryAfterOf(err)
-	if after > r.backoff.maxDelay {
-		return 0, false
-	}
-	delay = max(r.backoff.wait(attempt, err), after)
-	deadline, ok := ctx.Deadline()
-	return delay, !ok || time.Now().Add(delay).Before(deadline)
-}
-
-// verdict is what the result of a call tells the breaker.
-func (b *CircuitBreaker) verdict(res result) outcome {
-	if b.settings.recordIf != nil && res.class.ofFunction() {
-		if b.settings.recordIf(res.err) {
-			return failure
-		}
-		return ignored
-	}
-	return res.class.outcome()
-}
-
-// newPlan makes the plan of merged settings, with the gates that they name.
+// newPlan makes the plan of merged settings, without gates.
 func newPlan(spec Spec, mode TimeoutMode, abandoned *abandonedAttempts) *plan {
 	p := &plan{abandoned: abandoned}
 	if t := spec.Timeout; t != nil {

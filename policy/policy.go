@@ -33,7 +33,8 @@ func (p *Policy) Name() string { return p.name }
 // Source returns what runs under the policy, as events and errors tell it; "" if nobody said.
 func (p *Policy) Source() string { return p.source }
 
-// Enforced reports whether attempts run on a goroutine of their own, see [Enforced].
+// Enforced reports whether attempts run on a goroutine of their own, for adapters: see the
+// timeout mode [Enforced].
 func (p *Policy) Enforced() bool { return p.plan.Load().enforced }
 
 // WithSource returns the same policy, with the same breaker, bulkhead and limiter, under
@@ -59,8 +60,8 @@ func Execute[T any](ctx context.Context, p *Policy, fn func(context.Context) (T,
 	return typed, err
 }
 
-// Call is one run of a function as adapters, such as the gqlgen extension, make it. Other
-// code has [Execute].
+// Call is one run of a function as adapters, such as the gqlgen extension, make it. All other
+// code calls [Execute].
 type Call struct {
 	// Func is called for each attempt, with a context that ends with the attempt.
 	Func func(context.Context) (any, error)
@@ -73,22 +74,9 @@ type Call struct {
 	AbandonEnds bool
 }
 
-// Run runs call.Func under p, as [Execute] does.
+// Run runs call.Func under p, as [Execute] does, for adapters.
 func (p *Policy) Run(ctx context.Context, call Call) (any, error) {
 	r := run{policy: p, plan: p.plan.Load(), call: call, caller: ctx}
 	r.outer, _ = ctx.Value(attemptKey{}).(*attemptContext)
-	return r.answer()
+	return r.withFallback()
 }
-
-// FallbackError is the error of a fallback. It reads as the fallback's own; what the fallback
-// was to answer for is in its chain too.
-type FallbackError struct {
-	Err   error // what the fallback returned
-	Cause error // what it was given
-}
-
-// Error returns the text of the fallback's own error.
-func (e *FallbackError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the fallback's error and the one it was given.
-func (e *FallbackError) Unwrap() []error { return []error{e.Err, e.Cause} }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -38,10 +39,11 @@ type preset struct {
 }
 
 // NewRegistry makes a registry of config's presets. Its error tells all that is wrong with
-// config at once, each mistake by setting, value and place.
+// config at once, each mistake by setting, value and origin. The specs are copied: changing one
+// afterwards changes nothing.
 func NewRegistry(config Config) (*Registry, error) {
 	r := &Registry{
-		defaults:    Layer{Origin: defaultsOrigin, Spec: config.Defaults},
+		defaults:    Layer{Origin: defaultsOrigin, Spec: clone(config.Defaults)},
 		presets:     map[string]*preset{},
 		abandonedBy: map[string]*abandonedAttempts{},
 	}
@@ -67,7 +69,7 @@ func NewRegistry(config Config) (*Registry, error) {
 		if name == "" {
 			errs = append(errs, errors.New(`preset "": a preset needs a name`))
 		}
-		layer := Layer{Origin: origin, Spec: config.Presets[name]}
+		layer := Layer{Origin: origin, Spec: clone(config.Presets[name])}
 		r.presets[name] = &preset{layer: layer}
 		list = append(list, Composition{Name: name, Origin: origin, Layers: []Layer{layer}})
 	}
@@ -98,7 +100,11 @@ func (r *Registry) preset(name string) (*preset, error) {
 	if near := nearest.Name(name, slices.Sorted(maps.Keys(r.presets))); near != "" {
 		return nil, fmt.Errorf("unknown preset %q: did you mean %q?", name, near)
 	}
-	return nil, fmt.Errorf("unknown preset %q", name)
+	if len(r.presets) == 0 {
+		return nil, fmt.Errorf("unknown preset %q: the registry has none", name)
+	}
+	known := slices.Sorted(maps.Keys(r.presets))
+	return nil, fmt.Errorf("unknown preset %q: known are %s", name, strings.Join(known, ", "))
 }
 
 // Presets iterates over the presets and their policies, sorted by name.
@@ -175,7 +181,7 @@ func find[S, G any](r *Registry, all *gates[S, G], name string) (it G, ok bool) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if found, ok := all.all[name]; ok {
-		return found.it, true
+		return found.value, true
 	}
 	return it, false
 }

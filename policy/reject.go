@@ -40,19 +40,3 @@ func (r *run) reject(err *Error, e Event) result {
 	r.publish(e)
 	return result{err: err, class: classRejection}
 }
-
-// silent reports that nobody listens to events.
-func (r *run) silent() bool { return r.policy.registry.events.silent() }
-
-// publish completes the event and hands it to whoever listens.
-func (r *run) publish(e Event) {
-	if r.silent() {
-		return
-	}
-	e.Time, e.Policy, e.Source = time.Now(), r.policy.name, r.policy.source
-	r.policy.registry.events.publish(r.caller, e)
-}
-
-func (r *run) publishChanges(b *CircuitBreaker, changes []transition) {
-	b.publish(r.caller, changes, r.policy.name, r.policy.source)
-}

@@ -3,12 +3,11 @@ package policy
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 )
 
-// run is one call under a policy. Its methods are the stages, outermost first: answer,
-// limited, retried, attempt, call.
+// run is one call under a policy. Its methods are the stages, outermost first:
+// withFallback, withinTotal, withRetries, attempt, do.
 type run struct {
 	policy *Policy
 	plan   *plan
@@ -27,9 +26,9 @@ type result struct {
 	abandoned bool
 }
 
-// answer is the fallback stage.
-func (r *run) answer() (any, error) {
-	res := r.limited()
+// withFallback is the fallback stage.
+func (r *run) withFallback() (any, error) {
+	res := r.withinTotal()
 	if res.class == classSuccess {
 		return res.value, nil
 	}
@@ -51,19 +50,19 @@ func (r *run) answer() (any, error) {
 // ended reports whether an abandoned attempt ends the run.
 func (r *run) ended(res result) bool { return res.abandoned && r.call.AbandonEnds }
 
-// limited is the total timeout.
-func (r *run) limited() result {
+// withinTotal is the total timeout.
+func (r *run) withinTotal() result {
 	ctx := r.caller
 	if r.plan.total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.plan.total, r.policy.totalTimeUp)
 		defer cancel()
 	}
-	return r.retried(ctx)
+	return r.withRetries(ctx)
 }
 
-// retried is the retry stage.
-func (r *run) retried(ctx context.Context) result {
+// withRetries is the retry stage.
+func (r *run) withRetries(ctx context.Context) result {
 	for attempt := 1; ; attempt++ {
 		res := r.attempt(ctx, attempt)
 		if !r.retries(res, attempt) {
@@ -223,21 +222,6 @@ func (r *run) judge(a *attemptContext, res result) result {
 	return res
 }
 
-// awaitTimer lets the timer of a context fire whose deadline has passed. A connection that took
-// its own deadline from the context may have failed first.
-func awaitTimer(ctx context.Context) {
-	deadline, ok := ctx.Deadline()
-	if !ok || ctx.Err() != nil || time.Now().Before(deadline) {
-		return
-	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // timeUp returns the timeout of this run that has ended ctx, and how long it was, or nil.
 func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 	switch context.Cause(ctx) {
@@ -280,53 +264,4 @@ func (r *run) interrupted(ctx context.Context, attempt int) result {
 		err = fmt.Errorf("%w before the next attempt: %w", err, r.last)
 	}
 	return result{err: err, class: classCallerDone}
-}
-
-// ended is the error of a context that has ended: its own, and its cause if that says more.
-func ended(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if err == nil || cause == err {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
-
-// unmarked is err without the mark of Permanent.
-func unmarked(err error) error {
-	if marked, ok := err.(*permanentError); ok {
-		return marked.error
-	}
-	return err
-}
-
-// same reports that a and b are one error. Where == would panic, as for errors that are lists,
-// equal ones are the same.
-func same(a, b error) bool {
-	if reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() {
-		return a == b
-	}
-	return reflect.DeepEqual(a, b)
-}
-
-// sleep waits, and reports false as soon as ctx has ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// longestWait is limit, or what is left until ctx's deadline if that is less.
-func longestWait(ctx context.Context, limit time.Duration) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		return max(0, min(limit, time.Until(deadline)))
-	}
-	return limit
 }

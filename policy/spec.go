@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -23,8 +24,8 @@ type Config struct {
 }
 
 // Spec says which stages a policy has and how they are set. It is sparse: a nil stage or
-// setting is inherited from the next source (see [Registry.Compose]), and a non-nil stage,
-// even an empty one, is on unless it says Enabled: new(false).
+// setting is inherited from the next layer (see [Registry.Compose]), and a non-nil stage, even
+// an empty one, is on unless it says Enabled: new(false).
 type Spec struct {
 	Timeout        *TimeoutSpec
 	Retry          *RetrySpec
@@ -48,10 +49,23 @@ const (
 	Enforced
 )
 
+// String returns "Cooperative" or "Enforced".
+func (m TimeoutMode) String() string {
+	switch m {
+	case Cooperative:
+		return "Cooperative"
+	case Enforced:
+		return "Enforced"
+	default:
+		return fmt.Sprintf("TimeoutMode(%d)", int(m))
+	}
+}
+
 // TimeoutSpec limits how long attempts and the whole run may take. At least one of Duration
 // and Total must be set somewhere.
 type TimeoutSpec struct {
-	// Enabled turns the stage off when it points at false.
+	// Enabled turns the stage off when it points at false. True and nil say nothing more than
+	// that the stage is mentioned.
 	Enabled *bool
 
 	// Duration limits each attempt. It starts when the attempt does, after all waiting for
@@ -78,7 +92,8 @@ const Unlimited = -1
 // RetrySpec runs a failed attempt again. Only failures of the function and its timeouts are
 // retried; a rejection, a cancelled caller and a client's error are not.
 type RetrySpec struct {
-	// Enabled turns the stage off when it points at false.
+	// Enabled turns the stage off when it points at false. True and nil say nothing more than
+	// that the stage is mentioned.
 	Enabled *bool
 
 	// Attempts counts all attempts, the first included. Default 3; at least 1, or [Unlimited].
@@ -109,6 +124,20 @@ const (
 	JitterNone
 )
 
+// String returns "JitterFull", "JitterEqual" or "JitterNone".
+func (j Jitter) String() string {
+	switch j {
+	case JitterFull:
+		return "JitterFull"
+	case JitterEqual:
+		return "JitterEqual"
+	case JitterNone:
+		return "JitterNone"
+	default:
+		return fmt.Sprintf("Jitter(%d)", int(j))
+	}
+}
+
 // BackoffSpec sets the wait between attempts: Delay × Factor^(attempt−1), at most MaxDelay,
 // then jitter. A Retry-After that the error carries is a floor under the wait, and one above
 // MaxDelay ends the retrying.
@@ -126,9 +155,8 @@ type BackoffSpec struct {
 	Jitter *Jitter
 
 	// Func, when set, computes the wait after attempt (from 1) in place of Delay, Factor and
-	// Jitter. Its result is brought into the range from zero to MaxDelay. Of a Func and the
-	// other three the first source's count, so one that sets Delay is not overruled by the
-	// Func of one after it.
+	// Jitter. Its result is brought into the range from zero to MaxDelay. If one
+	// layer sets Func and an earlier one sets Delay, Factor or Jitter, the earlier one wins.
 	Func func(attempt int, err error) time.Duration
 }
 
@@ -146,9 +174,22 @@ func CountWindow(n int) *Window { return &Window{Calls: n} }
 // forgets in steps of d/10.
 func TimeWindow(d time.Duration) *Window { return &Window{Duration: d} }
 
+// String describes the window as messages do.
+func (w *Window) String() string {
+	switch {
+	case w.Calls != 0 && w.Duration != 0:
+		return fmt.Sprintf("the last %d calls and the last %v", w.Calls, w.Duration)
+	case w.Duration != 0:
+		return fmt.Sprintf("the last %v", w.Duration)
+	default:
+		return fmt.Sprintf("the last %d calls", w.Calls)
+	}
+}
+
 // CircuitBreakerSpec stops calls to a dependency that mostly fails.
 type CircuitBreakerSpec struct {
-	// Enabled turns the stage off when it points at false.
+	// Enabled turns the stage off when it points at false. True and nil say nothing more than
+	// that the stage is mentioned.
 	Enabled *bool
 
 	// Name says which breaker to use. Default: the preset's name or, where a field's own
@@ -187,7 +228,8 @@ type CircuitBreakerSpec struct {
 
 // BulkheadSpec limits how many attempts run at once.
 type BulkheadSpec struct {
-	// Enabled turns the stage off when it points at false.
+	// Enabled turns the stage off when it points at false. True and nil say nothing more than
+	// that the stage is mentioned.
 	Enabled *bool
 
 	// Name says which bulkhead to use, as CircuitBreakerSpec.Name does.
@@ -210,7 +252,8 @@ type BulkheadSpec struct {
 
 // RateLimitSpec limits how often the dependency is called: a token bucket that starts full.
 type RateLimitSpec struct {
-	// Enabled turns the stage off when it points at false.
+	// Enabled turns the stage off when it points at false. True and nil say nothing more than
+	// that the stage is mentioned.
 	Enabled *bool
 
 	// Name says which limiter to use, as CircuitBreakerSpec.Name does.
@@ -232,7 +275,8 @@ type RateLimitSpec struct {
 
 // FallbackSpec answers in place of a call that failed.
 type FallbackSpec struct {
-	// Enabled turns the stage off when it points at false.
+	// Enabled turns the stage off when it points at false. True and nil say nothing more than
+	// that the stage is mentioned.
 	Enabled *bool
 
 	// Func gets the caller's context and the error, and returns the answer. An error that it

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What messages call the sources below the presets.
+// What messages call the layers below the presets.
 const (
 	defaultsOrigin = "Config.Defaults"
 	builtInOrigin  = "built-in default"
@@ -96,14 +96,11 @@ func validateDefaults(defaults Spec) error {
 
 // withoutSwitches is spec with its stages' Enabled forgotten.
 func withoutSwitches(spec Spec) Spec {
-	for _, stage := range reflect.ValueOf(&spec).Elem().Fields() {
-		if stage.IsNil() {
-			continue
+	spec = clone(spec)
+	for _, stage := range reflect.ValueOf(spec).Fields() {
+		if !stage.IsNil() {
+			stage.Elem().FieldByName("Enabled").SetZero()
 		}
-		plain := reflect.New(stage.Type().Elem())
-		plain.Elem().Set(stage.Elem())
-		plain.Elem().FieldByName("Enabled").SetZero()
-		stage.Set(plain)
 	}
 	return spec
 }
@@ -116,7 +113,7 @@ func (c *checker) timeout(t *TimeoutSpec) {
 	positive(c, "timeout.total", t.Total)
 	atLeast(c, "timeout.maxAbandoned", t.MaxAbandoned, 1)
 	if t.Mode != nil && *t.Mode != Cooperative && *t.Mode != Enforced {
-		c.wrong("timeout.mode", int(*t.Mode), "must be Cooperative or Enforced")
+		c.wrong("timeout.mode", *t.Mode, "must be Cooperative or Enforced")
 	}
 }
 
@@ -137,7 +134,7 @@ func (c *checker) retry(r *RetrySpec) {
 		c.wrong("retry.backoff.factor", *b.Factor, "must be at least 1")
 	}
 	if b.Jitter != nil && (*b.Jitter < JitterFull || *b.Jitter > JitterNone) {
-		c.wrong("retry.backoff.jitter", int(*b.Jitter), "must be JitterFull, JitterEqual or JitterNone")
+		c.wrong("retry.backoff.jitter", *b.Jitter, "must be JitterFull, JitterEqual or JitterNone")
 	}
 	if b.Delay != nil && b.MaxDelay != nil && *b.MaxDelay > 0 && *b.Delay > *b.MaxDelay && b.Func == nil {
 		c.wrong("retry.backoff.delay", *b.Delay, "must be at most "+c.naming("retry.backoff.maxDelay", *b.MaxDelay))
@@ -252,17 +249,5 @@ func positive(c *checker, path string, value *time.Duration) {
 func named(c *checker, path string, name *string) {
 	if name != nil && strings.TrimSpace(*name) == "" {
 		c.wrong(path, fmt.Sprintf("%q", *name), "must not be blank")
-	}
-}
-
-// String describes the window as messages do.
-func (w *Window) String() string {
-	switch {
-	case w.Calls != 0 && w.Duration != 0:
-		return fmt.Sprintf("the last %d calls and the last %v", w.Calls, w.Duration)
-	case w.Duration != 0:
-		return fmt.Sprintf("the last %v", w.Duration)
-	default:
-		return fmt.Sprintf("the last %d calls", w.Calls)
 	}
 }

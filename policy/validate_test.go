@@ -46,8 +46,8 @@ func TestBadValuesAreNamedWithSettingValueAndOrigin(t *testing.T) {
 		"total zero":            {timeout(policy.TimeoutSpec{Total: new(time.Duration(0))}), "timeout.total: 0s (%p): must be positive"},
 		"total negative":        {timeout(policy.TimeoutSpec{Total: new(-time.Hour)}), "timeout.total: -1h0m0s (%p): must be positive"},
 		"no duration at all":    {timeout(policy.TimeoutSpec{}), "timeout.duration: missing (%p): the stage is on and needs a duration or a total"},
-		"unknown mode":          {timeout(policy.TimeoutSpec{Duration: hour, Mode: new(policy.TimeoutMode(3))}), "timeout.mode: 3 (%p): must be Cooperative or Enforced"},
-		"mode zero":             {timeout(policy.TimeoutSpec{Duration: hour, Mode: new(policy.TimeoutMode(0))}), "timeout.mode: 0 (%p): must be Cooperative or Enforced"},
+		"unknown mode":          {timeout(policy.TimeoutSpec{Duration: hour, Mode: new(policy.TimeoutMode(3))}), "timeout.mode: TimeoutMode(3) (%p): must be Cooperative or Enforced"},
+		"mode zero":             {timeout(policy.TimeoutSpec{Duration: hour, Mode: new(policy.TimeoutMode(0))}), "timeout.mode: TimeoutMode(0) (%p): must be Cooperative or Enforced"},
 		"maxAbandoned zero":     {timeout(policy.TimeoutSpec{Duration: hour, MaxAbandoned: new(0)}), "timeout.maxAbandoned: 0 (%p): must be at least 1"},
 		"maxAbandoned negative": {timeout(policy.TimeoutSpec{Duration: hour, MaxAbandoned: new(-5)}), "timeout.maxAbandoned: -5 (%p): must be at least 1"},
 
@@ -62,8 +62,8 @@ func TestBadValuesAreNamedWithSettingValueAndOrigin(t *testing.T) {
 		"factor negative":        {backoffSpec(policy.BackoffSpec{Factor: new(-2.0)}), "retry.backoff.factor: -2 (%p): must be at least 1"},
 		"factor NaN":             {backoffSpec(policy.BackoffSpec{Factor: new(math.NaN())}), "retry.backoff.factor: NaN (%p): must be at least 1"},
 		"factor infinite":        {backoffSpec(policy.BackoffSpec{Factor: new(math.Inf(1))}), "retry.backoff.factor: +Inf (%p): must be at least 1"},
-		"jitter zero":            {backoffSpec(policy.BackoffSpec{Jitter: new(policy.Jitter(0))}), "retry.backoff.jitter: 0 (%p): must be JitterFull, JitterEqual or JitterNone"},
-		"jitter unknown":         {backoffSpec(policy.BackoffSpec{Jitter: new(policy.Jitter(4))}), "retry.backoff.jitter: 4 (%p): must be JitterFull, JitterEqual or JitterNone"},
+		"jitter zero":            {backoffSpec(policy.BackoffSpec{Jitter: new(policy.Jitter(0))}), "retry.backoff.jitter: Jitter(0) (%p): must be JitterFull, JitterEqual or JitterNone"},
+		"jitter unknown":         {backoffSpec(policy.BackoffSpec{Jitter: new(policy.Jitter(4))}), "retry.backoff.jitter: Jitter(4) (%p): must be JitterFull, JitterEqual or JitterNone"},
 		"delay beside a func": {backoffSpec(policy.BackoffSpec{Delay: new(time.Second), Func: func(int, error) time.Duration { return 0 }}),
 			"retry.backoff.delay: set (%p): has no use beside a func"},
 
@@ -111,7 +111,7 @@ func TestBadValuesAreNamedWithSettingValueAndOrigin(t *testing.T) {
 
 			_, err = newRegistry(t, policy.Config{}).New("job", row.spec)
 			require.Error(t, err)
-			assert.Equal(t, `policy "job": `+strings.ReplaceAll(row.want, "%p", `policy "job"`), err.Error())
+			assert.Equal(t, strings.ReplaceAll(row.want, "%p", `policy "job"`), err.Error())
 		})
 	}
 }
@@ -166,7 +166,7 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 		"policy.NewRegistry:",
 		"retry.attempts: -7 (Config.Defaults): must be at least 1", // once, though two presets take it
 		`preset "": a preset needs a name`,
-		`timeout.mode: 9 (preset "carrier"): must be Cooperative or Enforced`,
+		`timeout.mode: TimeoutMode(9) (preset "carrier"): must be Cooperative or Enforced`,
 		`retry.backoff.factor: 0 (preset "carrier"): must be at least 1`,
 		`timeout.duration: missing (preset "carrier"): the stage is on and needs a duration or a total`,
 		`bulkhead.maxConcurrent: 0 (preset "export"): must be at least 1`,

@@ -1,0 +1,54 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// sleep waits, and reports false as soon as ctx has ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// longestWait is limit, or what is left until ctx's deadline if that is less.
+func longestWait(ctx context.Context, limit time.Duration) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return max(0, min(limit, time.Until(deadline)))
+	}
+	return limit
+}
+
+// awaitTimer waits for the timer of a context whose deadline has passed. A connection that took
+// its own deadline from the context may have failed before the timer fired.
+func awaitTimer(ctx context.Context) {
+	deadline, ok := ctx.Deadline()
+	if !ok || ctx.Err() != nil || time.Now().Before(deadline) {
+		return
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// ended is the error of a context that has ended: its own, and its cause if that says more.
+func ended(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil || cause == err {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
