@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -28,7 +29,7 @@ func Convert(err error) error {
 		return convertList(list)
 	}
 	var found findings
-	walk(err, found.add)
+	errtree.Walk(err, found.add)
 	if found.failure == nil || found.coded {
 		return err
 	}
@@ -76,7 +77,7 @@ type findings struct {
 	locations []gqlerror.Location
 }
 
-// add takes note of one error of a chain. It keeps [walk] from descending to causes.
+// add takes note of one error of a chain. It keeps [errtree.Walk] from descending to causes.
 func (f *findings) add(err error) (descend bool) {
 	switch err := err.(type) {
 	case *policy.Error:
@@ -84,7 +85,7 @@ func (f *findings) add(err error) (descend bool) {
 		return false
 	case *policy.FallbackError:
 		if err != nil {
-			walk(err.Err, f.add)
+			errtree.Walk(err.Err, f.add)
 		}
 		return false
 	case *gqlerror.Error:

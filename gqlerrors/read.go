@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
 )
 
 // Info is what an error's extensions tell a client. What they don't tell, or tell in the wrong
@@ -31,7 +33,7 @@ type Info struct {
 // It trusts nothing that it reads, and never panics over it. It does not recognize a
 // policy error that was not converted.
 func Read(err error) (info Info, ok bool) {
-	walk(err, func(err error) (descend bool) {
+	errtree.Walk(err, func(err error) (descend bool) {
 		if ok {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -37,27 +38,25 @@ func Hide(err error) error {
 
 // first finds the first GraphQL error in a chain, in the order of [errors.As], that is not a
 // cause.
-func first(err error) *gqlerror.Error {
-	switch err := err.(type) {
-	case *gqlerror.Error:
-		return err
-	case *policy.Error:
-		return nil
-	case *policy.FallbackError:
-		if err == nil {
-			return nil
+func first(err error) (found *gqlerror.Error) {
+	errtree.Walk(err, func(err error) (descend bool) {
+		if found != nil {
+			return false
 		}
-		return first(err.Err)
-	case interface{ Unwrap() error }:
-		return first(err.Unwrap())
-	case interface{ Unwrap() []error }:
-		for _, err := range err.Unwrap() {
-			if found := first(err); found != nil {
-				return found
+		switch err := err.(type) {
+		case *gqlerror.Error:
+			found = err
+		case *policy.Error:
+		case *policy.FallbackError:
+			if err != nil {
+				found = first(err.Err)
 			}
+		default:
+			return true
 		}
-	}
-	return nil
+		return false
+	})
+	return found
 }
 
 // text is what an error says, without its cause.
