@@ -137,9 +137,9 @@ func TestUseTellsMistakesOfSettingsByNameValueAndSource(t *testing.T) {
 	require.Equal(t, strings.Join([]string{
 		`gqlresilience:`,
 		`WithField("Query.idle"): turns no stage on`,
-		`WithField("Query.order"): timeout.duration: -1s (WithField("Query.order")): must be positive`,
-		`WithField("Query.orders"): retry.attempts: 0 (WithField("Query.orders")): must be at least 1`,
-		`WithField("Query.orders"): circuitBreaker.window: the last 3 calls (WithField("Query.orders")): must hold at least minimumCalls, 10 (built-in default)`,
+		`timeout.duration: -1s (WithField("Query.order")): must be positive`,
+		`retry.attempts: 0 (WithField("Query.orders")): must be at least 1`,
+		`circuitBreaker.window: the last 3 calls (WithField("Query.orders")): must hold at least minimumCalls, 10 (built-in default)`,
 	}, "\n"), got)
 }
 
@@ -202,7 +202,7 @@ func TestAMistakeInABreakersConfigurationIsNotAlsoOneOfThoseWhoNameIt(t *testing
 		extension.WithField("Query.c", extension.Field{Spec: named, Preset: "lenient"}),
 	))
 	require.Equal(t, "gqlresilience:\n"+
-		`WithField("Query.a"): circuitBreaker.failureRate: 0 (WithField("Query.a")): must be a percentage from 1 to 100`, got)
+		`circuitBreaker.failureRate: 0 (WithField("Query.a")): must be a percentage from 1 to 100`, got)
 }
 
 func TestUseTellsOfANilRegistryBesideMistakesOfTheSchema(t *testing.T) {
