@@ -1,22 +1,9 @@
 package directive
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
-// ParseDuration reads a positive duration in Go's notation: numbers with units, such as "1.5s",
-// "200ms" or "1m30s". Zero, a negative duration, a number without a unit, blanks and empty text
-// are errors that quote the text and say what is expected. It does not know "off" and
-// "default", which only a timeout may be.
-func ParseDuration(text string) (time.Duration, error) {
-	duration, problem := parseDuration(text)
-	if problem != "" {
-		return 0, fmt.Errorf(`%q: %s: must be a positive duration such as "1.5s" or "200ms"`, text, problem)
-	}
-	return duration, nil
-}
-
+// parseDuration reads a positive duration in Go's notation: numbers with units, such as "1.5s",
+// "200ms" or "1m30s". Of any other text it says what the problem is.
 func parseDuration(text string) (duration time.Duration, problem string) {
 	if text == "" {
 		return 0, "empty"

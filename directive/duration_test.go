@@ -1,16 +1,13 @@
-package directive_test
+package directive
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"github.com/gqlresilience/gqlresilience/directive"
 )
 
-func TestParseDurationReadsGoDurations(t *testing.T) {
+func TestDurationsAreReadAsGoReadsThem(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"1.5s":  1500 * time.Millisecond,
 		"200ms": 200 * time.Millisecond,
@@ -21,15 +18,15 @@ func TestParseDurationReadsGoDurations(t *testing.T) {
 		"1ns":   1,
 	} {
 		t.Run(text, func(t *testing.T) {
-			duration, err := directive.ParseDuration(text)
+			duration, problem := parseDuration(text)
 
-			require.NoError(t, err)
+			assert.Empty(t, problem)
 			assert.Equal(t, want, duration)
 		})
 	}
 }
 
-func TestParseDurationSaysWhatIsWrong(t *testing.T) {
+func TestAProblemWithADurationIsNamed(t *testing.T) {
 	for text, problem := range map[string]string{
 		"":        "empty",
 		"0":       "zero",
@@ -47,10 +44,34 @@ func TestParseDurationSaysWhatIsWrong(t *testing.T) {
 		"1s\x00":  "not a duration",
 	} {
 		t.Run(text, func(t *testing.T) {
-			duration, err := directive.ParseDuration(text)
+			duration, found := parseDuration(text)
 
 			assert.Zero(t, duration)
-			require.ErrorContains(t, err, ": "+problem+": must be a positive duration")
+			assert.Equal(t, problem, found)
 		})
 	}
+}
+
+func FuzzParseDuration(f *testing.F) {
+	for _, text := range []string{"1.5s", "200ms", "0", "-1s", "5", "1m30", "off", "", "9999999h", "1e3s", "+.5µs", "\xff"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		duration, problem := parseDuration(text)
+		if problem != "" {
+			if duration != 0 {
+				t.Errorf("%q: %q beside %v", text, problem, duration)
+			}
+			return
+		}
+		if duration <= 0 {
+			t.Errorf("%q: got %v, which is not positive", text, duration)
+		}
+		if written, err := time.ParseDuration(text); err != nil || written != duration {
+			t.Errorf("%q: got %v, Go reads %v (%v)", text, duration, written, err)
+		}
+		if again, problem := parseDuration(duration.String()); problem != "" || again != duration {
+			t.Errorf("%q: %v does not survive being written and read: %v (%s)", text, duration, again, problem)
+		}
+	})
 }

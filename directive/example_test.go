@@ -30,14 +30,6 @@ func ExampleParse() {
 	// carrier 1.5s true
 }
 
-func ExampleParseDuration() {
-	fmt.Println(directive.ParseDuration("1m30s"))
-	fmt.Println(directive.ParseDuration("5"))
-	// Output:
-	// 1m30s <nil>
-	// 0s "5": the unit is missing: must be a positive duration such as "1.5s" or "200ms"
-}
-
 func ExampleLocation() {
 	fmt.Println(directive.Location(&ast.Position{Line: 12, Src: &ast.Source{Name: "schema.graphqls"}}))
 	// Output: schema.graphqls:12

@@ -2,37 +2,12 @@ package directive_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/gqlresilience/gqlresilience/directive"
 )
-
-func FuzzParseDuration(f *testing.F) {
-	for _, text := range []string{"1.5s", "200ms", "0", "-1s", "5", "1m30", "off", "", "9999999h", "1e3s", "+.5µs", "\xff"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		duration, err := directive.ParseDuration(text)
-		if err != nil {
-			if duration != 0 {
-				t.Errorf("%q: an error beside %v", text, duration)
-			}
-			return
-		}
-		if duration <= 0 {
-			t.Errorf("%q: got %v, which is not positive", text, duration)
-		}
-		if written, err := time.ParseDuration(text); err != nil || written != duration {
-			t.Errorf("%q: got %v, Go reads %v (%v)", text, duration, written, err)
-		}
-		if again, err := directive.ParseDuration(duration.String()); err != nil || again != duration {
-			t.Errorf("%q: %v does not survive being written and read: %v (%v)", text, duration, again, err)
-		}
-	})
-}
 
 func FuzzParse(f *testing.F) {
 	for _, argument := range []string{
