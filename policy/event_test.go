@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,18 +189,22 @@ func TestASubscriberMustBeAFunction(t *testing.T) {
 func TestSubscriptionsMayComeAndGoWhileCallsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, registry := newPolicy(t, policy.Spec{Retry: retrySpec(5, time.Millisecond)})
+		staying := record(registry)
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() { times(10, p, fail) })
 			all.Go(func() {
 				for range 10 {
-					cancel := registry.Subscribe(func(context.Context, policy.Event) {})
-					time.Sleep(time.Millisecond)
+					var heard atomic.Int64
+					cancel := registry.Subscribe(func(context.Context, policy.Event) { heard.Add(1) })
+					time.Sleep(1500 * time.Microsecond) // every millisecond each call fails
 					cancel()
+					assert.GreaterOrEqual(t, heard.Load(), int64(20))
 				}
 			})
 		}
 		all.Wait()
+		assert.Len(t, staying.of(policy.EventRetry), 20*10*4)
 	})
 }
 
