@@ -90,12 +90,12 @@ func TestChildrenOfAFallbacksValueResolveUnderTheirOwnPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				stub := &testgraph.Stub{}
-				stub.QueryResolver.Items = func(ctx context.Context, _ *int) ([]*model.Item, error) { return nil, hang(ctx) }
+				stub.QueryResolver.Items = func(ctx context.Context, _ *int) ([]*model.Item, error) { return nil, untilCancelled(ctx) }
 				stub.ItemResolver.Slow = func(ctx context.Context, item *model.Item) (*string, error) {
 					time.Sleep(time.Minute) // longer than the parent's attempt
 					return new("slow " + item.ID), ctx.Err()
 				}
-				stub.ItemResolver.Probe = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, hang(ctx) }
+				stub.ItemResolver.Probe = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, untilCancelled(ctx) }
 				server := protect(stub, newRegistry(t, nil), extension.WithField("Query.items", extension.Field{Spec: spec}),
 					answerWith("Query.items", []*model.Item{{ID: "7"}}),
 					extension.WithField("Item.probe", extension.Field{Spec: spec}), answerWith("Item.probe", new("probed")))
@@ -159,8 +159,7 @@ func TestAFallbacksPanicIsTheFieldsPanic(t *testing.T) {
 }
 
 func TestAFallbackSeesArgumentsAndParent(t *testing.T) {
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Items = itemsOf("1", "2")
+	stub := stubOf("1", "2")
 	stub.ItemResolver.QuotesFor = func(context.Context, *model.Item, *int) ([]*model.Quote, error) {
 		return nil, errors.New("down")
 	}
@@ -267,8 +266,7 @@ func TestAFallbackAnswersForASubscriptionThatDoesNotStart(t *testing.T) {
 }
 
 func TestAFallbackAnswersForEachItemOfABatch(t *testing.T) {
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Items = itemsOf("1", "2")
+	stub := stubOf("1", "2")
 	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, errors.New("down") }
 	server := protect(stub, newRegistry(t, nil), answerWith("Item.stock", new(9)))
 	require.Equal(t, `{"data":{"items":[{"stock":9},{"stock":9}]}}`, rawPost(t.Context(), t, server, `{ items { stock } }`))

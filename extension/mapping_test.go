@@ -27,11 +27,6 @@ func onTheWire(message, extensions string) string {
 const timeoutOnTheWire = `{"errors":[{"message":"The operation timed out","path":["text"],` +
 	`"locations":[{"line":1,"column":3}],"extensions":{"code":"TIMEOUT","httpStatus":504}}],"data":{"text":null}}`
 
-// underSpec is the option that gives Query.text a policy.
-func underSpec(spec policy.Spec) extension.Option {
-	return extension.WithField("Query.text", extension.Field{Spec: spec})
-}
-
 func TestTimeoutOnTheWire(t *testing.T) {
 	for name, spec := range map[string]policy.TimeoutSpec{
 		"enforced":    {Duration: new(time.Second)},
@@ -155,7 +150,7 @@ func secret() error {
 // hangingWith returns err once its time is up, which makes it the timeout's cause.
 func hangingWith(err error) func(context.Context) (*string, error) {
 	return func(ctx context.Context) (*string, error) {
-		_ = hang(ctx)
+		_ = untilCancelled(ctx)
 		return nil, err
 	}
 }
@@ -240,7 +235,7 @@ func TestThePresenterMapsWhatTheMiddlewareDoesNotSee(t *testing.T) {
 		graphql.AddError(ctx, &policy.FallbackError{Err: errors.New("no cached text"), Cause: secret()})
 		return new("partial"), nil
 	})
-	stub.QueryResolver.Items = itemsOf("1", "2")
+	stub.QueryResolver.Items = stubOf("1", "2").QueryResolver.Items
 	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {
 		return []*int{new(7), nil}, graphql.BatchErrorList{nil, &policy.Error{Kind: policy.KindTimeout, Policy: "stock", Cause: errors.New("secret")}}
 	}

@@ -58,7 +58,7 @@ func TestATypesAnnotationConcernsResolversAndMethodsAlone(t *testing.T) {
 		stub.QueryResolver.Guarded = func(context.Context) (*model.Guarded, error) {
 			return &model.Guarded{Plain: "plain", ComputeFunc: hanging}, nil
 		}
-		stub.GuardedResolver.Resolved = func(ctx context.Context, _ *model.Guarded) (*string, error) { return nil, hang(ctx) }
+		stub.GuardedResolver.Resolved = func(ctx context.Context, _ *model.Guarded) (*string, error) { return nil, untilCancelled(ctx) }
 		registry := newRegistry(t, nil)
 		server := protect(stub, registry)
 		began := time.Now()
@@ -107,7 +107,7 @@ func TestAFieldIsFoundHoweverItIsSelected(t *testing.T) {
 				stub.QueryResolver.Node = func(context.Context, string) (model.Node, error) { return item, nil }
 				stub.QueryResolver.Found = func(context.Context) (model.Found, error) { return item, nil }
 				stub.MutationResolver.Create = func(context.Context, string) (*model.Item, error) { return item, nil }
-				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, hang(ctx) }
+				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, untilCancelled(ctx) }
 				registry := newRegistry(t, nil)
 				sources := timeouts(registry)
 				server := protect(stub, registry, underPreset("Item.slow", "dependency"))
@@ -203,7 +203,7 @@ func TestWhatGoSaysComesBeforeWhatTheTypeSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Guarded = func(context.Context) (*model.Guarded, error) { return &model.Guarded{}, nil }
-		stub.GuardedResolver.Resolved = func(ctx context.Context, _ *model.Guarded) (*string, error) { return nil, hang(ctx) }
+		stub.GuardedResolver.Resolved = func(ctx context.Context, _ *model.Guarded) (*string, error) { return nil, untilCancelled(ctx) }
 		for _, timeout := range []time.Duration{time.Second, 3 * time.Second} {
 			server := protect(stub, newRegistry(t, nil), extension.WithField("Guarded.resolved", extension.Field{
 				Spec: policy.Spec{Timeout: &policy.TimeoutSpec{Duration: &timeout}},

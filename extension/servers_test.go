@@ -16,25 +16,6 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// textStub resolves Query.text, and Mutation.save, with text.
-func textStub(text func(context.Context) (*string, error)) *testgraph.Stub {
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Text = text
-	stub.MutationResolver.Save = func(ctx context.Context, _ *int) (*string, error) { return text(ctx) }
-	return stub
-}
-
-func answering(text string) func(context.Context) (*string, error) {
-	return func(context.Context) (*string, error) { return &text, nil }
-}
-
-func failing(err error) func(context.Context) (*string, error) {
-	return func(context.Context) (*string, error) { return nil, err }
-}
-
-// hanging never answers, but obeys its context.
-func hanging(ctx context.Context) (*string, error) { return nil, hang(ctx) }
-
 func TestOneExtensionServesTheSameSchemaTwice(t *testing.T) {
 	registry := newRegistry(t, presets{"breaker": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(1)}}})
 	shared := extension.New(registry, underPreset("Query.text", "breaker"))

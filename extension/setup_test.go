@@ -1,8 +1,12 @@
 package extension_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -17,11 +21,42 @@ import (
 	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
-	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 var errDown = errors.New("the dependency is down")
+
+// presets are a registry's, by name.
+type presets map[string]policy.Spec
+
+// newRegistry makes a registry of presets and of "dependency", which the test schema names.
+func newRegistry(t testing.TB, of presets) *policy.Registry {
+	t.Helper()
+	all := presets{"dependency": {Timeout: &policy.TimeoutSpec{Duration: new(2 * time.Second)}}}
+	for name, spec := range of {
+		all[name] = spec
+	}
+	registry, err := policy.NewRegistry(policy.Config{Presets: all})
+	require.NoError(t, err)
+	return registry
+}
+
+// protect returns a server whose resolvers are stub's, with an extension in use.
+func protect(stub *testgraph.Stub, registry *policy.Registry, options ...extension.Option) *handler.Server {
+	server := testgraph.NewServer(stub)
+	server.Use(extension.New(registry, options...))
+	return server
+}
+
+// underPreset is the option that puts a field under a preset.
+func underPreset(coordinate, preset string) extension.Option {
+	return extension.WithField(coordinate, extension.Field{Preset: preset})
+}
+
+// underSpec is the option that gives Query.text a policy.
+func underSpec(spec policy.Spec) extension.Option {
+	return extension.WithField("Query.text", extension.Field{Spec: spec})
+}
 
 // specs are the policies of a server's fields, by coordinate.
 type specs map[string]policy.Spec
@@ -103,42 +138,17 @@ func inBothTimedModes(t *testing.T, test func(t *testing.T, spec policy.Spec)) {
 	}
 }
 
-// stubOf resolves Query.item, Query.items and Query.node with items of those ids.
-func stubOf(ids ...string) *testgraph.Stub {
-	items := make([]*model.Item, len(ids))
-	for i, id := range ids {
-		items[i] = &model.Item{ID: id, Name: "item " + id}
-	}
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Items = func(context.Context, *int) ([]*model.Item, error) { return items, nil }
-	stub.QueryResolver.Item = func(context.Context, string) (*model.Item, error) { return items[0], nil }
-	stub.QueryResolver.StrictItem = func(context.Context, string) (*model.Item, error) { return items[0], nil }
-	stub.QueryResolver.Node = func(context.Context, string) (model.Node, error) { return items[0], nil }
-	return stub
-}
-
-// ticksTo makes the resolver of a stream that ends after n events.
-func ticksTo(n int) func(context.Context) (<-chan *model.Tick, error) {
-	return func(ctx context.Context) (<-chan *model.Tick, error) {
-		ticks := make(chan *model.Tick)
-		go func() {
-			defer close(ticks)
-			for i := range n {
-				select {
-				case ticks <- &model.Tick{N: i}:
-				case <-ctx.Done():
-					return
-				}
-			}
-		}()
-		return ticks, nil
-	}
-}
-
-// untilCancelled waits, as an obedient resolver does, and returns what its context says.
-func untilCancelled(ctx context.Context) error {
-	<-ctx.Done()
-	return ctx.Err()
+// rawPost returns the body of a response, as it goes over the wire.
+func rawPost(ctx context.Context, t testing.TB, server http.Handler, query string) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]string{"query": query})
+	require.NoError(t, err)
+	request := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", bytes.NewReader(body))
+	request.Header.Set("Content-Type", "application/json")
+	recorder := httptest.NewRecorder()
+	server.ServeHTTP(recorder, request)
+	require.Equal(t, http.StatusOK, recorder.Code)
+	return recorder.Body.String()
 }
 
 // requireTimeout checks that the response has that one error, with everything that it needs.

@@ -22,8 +22,7 @@ import (
 )
 
 func TestOneFailingCallInAListFailsOnlyItsOwnField(t *testing.T) {
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Items = itemsOf("1", "2", "3", "4", "5")
+	stub := stubOf("1", "2", "3", "4", "5")
 	stub.ItemResolver.Quotes = func(_ context.Context, item *model.Item) ([]*model.Quote, error) {
 		if item.ID == "2" || item.ID == "4" {
 			return nil, fmt.Errorf("no carrier for %s", item.ID)
@@ -57,7 +56,7 @@ func (c *carrier) quote(ctx context.Context) (*string, error) {
 	if c.up.Load() {
 		return new("live"), nil
 	}
-	return nil, hang(ctx)
+	return nil, untilCancelled(ctx)
 }
 
 // carrierPreset is the preset of the story: two attempts of 1.5 s, and a breaker that opens when half
@@ -189,7 +188,7 @@ func TestABulkheadHasItsFullCapacityBackAfterStorms(t *testing.T) {
 					}
 					switch rand.IntN(5) {
 					case 0:
-						return nil, hang(ctx)
+						return nil, untilCancelled(ctx)
 					case 1:
 						panic("boom")
 					case 2:
@@ -237,7 +236,7 @@ func TestAClientThatDisconnectsCancelsTheAttemptAndMovesNoBreaker(t *testing.T) 
 		server := protect(textStub(func(ctx context.Context) (*string, error) {
 			reached++
 			defer func() { ended++ }()
-			return nil, hang(ctx)
+			return nil, untilCancelled(ctx)
 		}), registry, underPreset("Query.text", "carrier"))
 		disconnect := func() {
 			t.Helper()
