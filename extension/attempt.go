@@ -18,7 +18,8 @@ type attempt struct {
 	field  context.Context // what the middleware was called with
 	policy context.Context // within field; ends with the attempt
 	op     *operation
-	value  any // what the resolver returned
+	value  any   // what the resolver returned
+	err    error // likewise
 
 	state atomic.Int32 // one of the states below; changed under mu
 
@@ -26,7 +27,7 @@ type attempt struct {
 	// All below is guarded by mu.
 	root     root          // made when somebody asks for Done while running
 	unwatch  func() bool   // stops watching the context that ends the root
-	answer   *answer       // the private response, made when somebody asks for it
+	response *response     // a private one, made when somebody asks for it
 	returned chan struct{} // closed when the attempt is over; made when the field waits for it
 
 	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
@@ -92,8 +93,8 @@ func (a *attempt) Value(key any) any {
 	return a.current().Value(key)
 }
 
-// Done is closed when the attempt is cancelled while it runs. A channel that was asked for
-// then and is waited on longer is closed when the field's context ends, or the response that
+// Done is closed when the attempt is cancelled while it runs. A channel obtained while it ran,
+// and still waited on afterwards, is closed when the field's context ends, or the response that
 // the field belongs to is done.
 func (a *attempt) Done() <-chan struct{} {
 	a.notice()
@@ -214,28 +215,28 @@ func (a *attempt) end() <-chan struct{} {
 func (a *attempt) private() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.answer == nil {
-		a.answer = newAnswer(graphql.GetOperationContext(a.field))
+	if a.response == nil {
+		a.response = newResponse(graphql.GetOperationContext(a.field))
 	}
-	return a.answer.context
+	return a.response.context
 }
 
-// answered returns the attempt's own response, nil if it never asked for one.
-func (a *attempt) answered() *answer {
+// own returns the attempt's own response, nil if it never asked for one.
+func (a *attempt) own() *response {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.answer
+	return a.response
 }
 
 // deliver gives the field's response what the attempt added to it. The attempt must be over.
 func (a *attempt) deliver() {
-	if answer := a.answered(); answer != nil {
-		answer.deliver(a.field)
+	if own := a.own(); own != nil {
+		own.deliver(a.field)
 	}
 }
 
-// notice closes written once this context is used from within the innermost next, which
-// begins by handing it to gqlgen.
+// notice closes written once this context is used from within the innermost next, by which
+// time gqlgen has stored it.
 func (a *attempt) notice() {
 	if a.written != nil && !a.seen.Load() && insideNext() && a.seen.CompareAndSwap(false, true) {
 		close(a.written)

@@ -16,11 +16,11 @@ import (
 
 // Extension is a gqlgen handler extension; make it with [New] and give it to a server's Use.
 // It may serve several servers, whose fields then share the registry's gates. A server needs
-// one: with two in use, an annotated field runs under its policy in each, one in the other.
+// one: with two, an annotated field runs under two policies, one nested in the other.
 type Extension struct {
 	registry         *policy.Registry
-	fields           map[string]Field                // by coordinate
-	fallbacks        map[string]*policy.FallbackSpec // by coordinate
+	fields           map[string]Field    // by coordinate
+	fallbacks        map[string]fallback // by coordinate
 	clientErrorCodes map[string]bool
 	logger           *slog.Logger // nil: none was given
 	unmapped         bool         // policy errors pass as they are
@@ -43,7 +43,7 @@ func New(registry *policy.Registry, options ...Option) *Extension {
 	e := &Extension{
 		registry:         registry,
 		fields:           map[string]Field{},
-		fallbacks:        map[string]*policy.FallbackSpec{},
+		fallbacks:        map[string]fallback{},
 		clientErrorCodes: map[string]bool{},
 	}
 	for _, code := range defaultClientErrorCodes {

@@ -67,7 +67,7 @@ func TestAFallbackThatFitsNotTheFieldIsTheFieldsError(t *testing.T) {
 	}{
 		"nil for a non-null field":         {answerWith[any]("Query.strictItem", nil), `{ strictItem(id: 7) { id } }`, "strictItem", nil},
 		"a typed nil for a non-null field": {answerWith[*model.Item]("Query.strictItem", nil), `{ strictItem(id: 7) { id } }`, "strictItem", nil},
-		"a wrong type":                     {answerWith("Query.items", []string{"7"}), `{ items { id } }`, "items", []string{"[]string", "[]*model.Item"}},
+		"a wrong value in an interface":    {answerWith[any]("Query.items", []string{"7"}), `{ items { id } }`, "items", []string{"[]string", "[]*model.Item"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := protect(brokenItems(errors.New("down")), newRegistry(t, nil), row.option)
@@ -77,6 +77,32 @@ func TestAFallbackThatFitsNotTheFieldIsTheFieldsError(t *testing.T) {
 			require.Equal(t, row.path, response.Errors[0].Path.String())
 			for _, says := range row.says {
 				require.Contains(t, response.Errors[0].Message, says)
+			}
+		})
+	}
+}
+
+func TestUseRefusesAFallbackThatItsFieldCanNotHold(t *testing.T) {
+	for name, row := range map[string]struct {
+		option extension.Option
+		want   string // "" for none
+	}{
+		"elements that are no pointers":      {answerWith("Query.items", []model.Item{}), `WithFallback("Query.items"): returns []model.Item, but the resolver returns []*model.Item`},
+		"no list":                            {answerWith("Item.quotes", &model.Quote{}), `WithFallback("Item.quotes"): returns *model.Quote, but the resolver returns []*model.Quote`},
+		"a type without the interface":       {answerWith("Query.node", model.Item{}), `WithFallback("Query.node"): returns model.Item, but the resolver returns model.Node`},
+		"a type with the interface":          {answerWith("Query.node", &model.Item{}), ""},
+		"one item of a batch":                {answerWith("Item.stock", new(7)), ""},
+		"all items of a batch":               {answerWith("Item.stock", []*int{new(7)}), `WithFallback("Item.stock"): returns []*int, but the resolver returns *int`},
+		"a stream's event":                   {answerWith("Subscription.ticks", &model.Tick{}), `WithFallback("Subscription.ticks"): returns *model.Tick, but the resolver returns <-chan *model.Tick`},
+		"anything where the field is any":    {answerWith("Query.any", 7), ""},
+		"a bound method's type is not known": {answerWith("Guarded.computed", 7), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := extension.New(newRegistry(t, nil), row.option).Validate(testgraph.NewSchema(&testgraph.Stub{}))
+			if row.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, "gqlresilience:\n"+row.want)
 			}
 		})
 	}

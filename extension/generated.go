@@ -2,6 +2,7 @@ package extension
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"strings"
 
@@ -79,11 +80,7 @@ func takesNull(es graphql.ExecutableSchema, f schema.Field) bool {
 // resolverResult returns what the field's resolver returns, or nil if it has none. Generated
 // schemas hold their resolvers in an exported field, whose interface types tell it.
 func resolverResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
-	executable := reflect.Indirect(reflect.ValueOf(es))
-	if executable.Kind() != reflect.Struct {
-		return nil
-	}
-	resolvers := executable.FieldByName("Resolvers")
+	resolvers := executableField(es, "Resolvers")
 	if !resolvers.IsValid() || resolvers.Kind() != reflect.Interface {
 		return nil
 	}
@@ -100,6 +97,29 @@ func resolverResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
 		return result.Elem()
 	}
 	return result
+}
+
+// missingDirective reports code that calls @resilience at run time where nobody implements it:
+// every annotated field would fail.
+func missingDirective(es graphql.ExecutableSchema) error {
+	directives := executableField(es, "Directives")
+	if !directives.IsValid() || directives.Kind() != reflect.Struct {
+		return nil
+	}
+	if implementation := directives.FieldByName("Resilience"); !implementation.IsValid() || implementation.Kind() != reflect.Func || !implementation.IsNil() {
+		return nil
+	}
+	return errors.New("the code was generated to call @resilience at run time: set directives: resilience: skip_runtime: true in gqlgen.yml and generate again, or set Directives.Resilience in the schema's Config to this package's Directive")
+}
+
+// executableField returns the field of that name of the struct that gqlgen generates, or the
+// zero Value.
+func executableField(es graphql.ExecutableSchema, name string) reflect.Value {
+	executable := reflect.Indirect(reflect.ValueOf(es))
+	if executable.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return executable.FieldByName(name)
 }
 
 // methodNamed finds the method that gqlgen made of a GraphQL name, whatever it did to its case

@@ -30,7 +30,8 @@ type Field struct {
 }
 
 // WithField configures the field at coordinate, such as "Query.orders". That it exists, and
-// that its settings make sense, is checked when a server's Use validates the extension.
+// that its settings make sense, is checked when a server's Use validates the extension. A field
+// that is a plain struct field in Go has no policy, whatever is configured.
 func WithField(coordinate string, field Field) Option {
 	return func(e *Extension) {
 		if _, ok := e.fields[coordinate]; ok {
@@ -41,23 +42,24 @@ func WithField(coordinate string, field Field) Option {
 	}
 }
 
-// WithFallback answers for the field at coordinate where it fails: with what fallback makes
+// WithFallback answers for the field at coordinate where it fails: with what answer makes
 // of the error. Arguments and parent are in gqlgen's field context. By default, it is asked
 // about every failure but a cancelled request and a client's error; see [When].
 //
 // T must be what the field's resolver returns: of a batch resolver one item's value, of a
-// subscription's the receiving channel. With any other type the field fails with gqlgen's
-// error, which names both types.
+// subscription's the receiving channel. That is checked when a server's Use validates the
+// extension. For a field that is bound to a Go method it can't be: with any other type it fails
+// with gqlgen's error, which names both types. A plain struct field never asks its fallback.
 //
 // A resolver's panic is answered for where the policy has an enforced timeout, for then it is
 // recovered here. Elsewhere it is gqlgen's to recover.
-func WithFallback[T any](coordinate string, fallback func(ctx context.Context, err error) (T, error), options ...FallbackOption) Option {
+func WithFallback[T any](coordinate string, answer func(ctx context.Context, err error) (T, error), options ...FallbackOption) Option {
 	return func(e *Extension) {
 		if _, ok := e.fallbacks[coordinate]; ok {
 			e.mistake("WithFallback(%q): given twice", coordinate)
 			return
 		}
-		if fallback == nil {
+		if answer == nil {
 			e.mistake("WithFallback(%q): the function is nil", coordinate)
 			return
 		}
@@ -67,14 +69,11 @@ func WithFallback[T any](coordinate string, fallback func(ctx context.Context, e
 				e.mistake("WithFallback(%q): %w", coordinate, err)
 			}
 		}
-		e.fallbacks[coordinate] = &policy.FallbackSpec{
-			Func:       func(ctx context.Context, err error) (any, error) { return fallback(ctx, err) },
-			FallbackIf: conditions.any(),
-		}
+		e.fallbacks[coordinate] = newFallback(answer, conditions.any())
 	}
 }
 
-// FallbackOption narrows or widens what a fallback answers for. With several, it answers for
+// FallbackOption limits what a fallback answers for. With several, it answers for
 // the errors that any of them names.
 type FallbackOption func(*conditions) error
 
@@ -117,8 +116,11 @@ func WhenFunc(answers func(error) bool) FallbackOption {
 
 // WithLogger logs what the registry's policies do, for fields and jobs alike: changes of a
 // breaker's state at warn, fallbacks and abandoned attempts at info, retries, timeouts and
-// rejections at debug, each with field and policy. The field of a job is its source. What is
-// noticed at boot is logged at warn, to [slog.Default] where there is no WithLogger.
+// rejections at debug, each with field and policy. The field of a job is its source. Warnings at
+// boot are logged too, to [slog.Default] where there is no WithLogger.
+//
+// It is the registry's events that are logged, so of several extensions with one registry only
+// one needs a logger.
 func WithLogger(logger *slog.Logger) Option {
 	return func(e *Extension) {
 		if logger == nil {

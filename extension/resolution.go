@@ -55,14 +55,16 @@ func (r *resolution) resolve() (any, error) {
 		return value, nil // the fallback's
 	}
 	switch failed := err.(type) {
-	case *policy.Error, *policy.FallbackError: // not the resolver's failure
-		return nil, r.extension.mapped(err)
+	case *policy.Error, *policy.FallbackError:
+		if a == nil || a.err != err { // and so not the resolver's failure
+			return nil, r.extension.mapped(err)
+		}
 	case *reportedError:
 		a.deliver()
 		return a.value, nil
 	case *recoveredError:
-		if r.op.server.panics {
-			panic(failed.panic)
+		if r.op.server.omitsPanicHandler {
+			panic(failed.raised)
 		}
 		err = failed.shown
 	}
@@ -89,12 +91,12 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 			}
 		}()
 	}
-	a.value, err = r.next(a)
-	if err != nil {
-		return nil, err
+	a.value, a.err = r.next(a)
+	if a.err != nil {
+		return nil, a.err
 	}
-	if answer := a.answered(); answer != nil && isNil(a.value) {
-		if added := answer.added(); added != nil {
+	if own := a.own(); own != nil && isNil(a.value) {
+		if added := own.added(); added != nil {
 			return nil, &reportedError{added}
 		}
 	}
@@ -119,9 +121,9 @@ func (r *resolution) end() *attempt {
 	return r.last
 }
 
-// abandon cuts the attempt off from the field if it is still running. Where gqlgen could not
-// be told that the field is null without looking at the variable that the attempt writes its
-// context to, it first waits until that is known to be written, or the attempt is over.
+// abandon cuts the attempt off from the field if it is still running. If returning null would
+// make gqlgen read the variable that the attempt writes its context to, it first waits until
+// that is written or the attempt is over.
 func (r *resolution) abandon(a *attempt) bool {
 	if a.written != nil {
 		select {
@@ -150,20 +152,20 @@ func (r *resolution) abandoned(err error) (any, error) {
 
 // recoveredError is a panic of a resolver that ran on a goroutine of the policy's.
 type recoveredError struct {
-	panic *policy.PanicError
-	shown error // what the server's recover function made of it
+	raised *policy.PanicError
+	shown  error // what the server's recover function made of it
 }
 
 func (e *recoveredError) Error() string { return e.shown.Error() }
 
 // Unwrap lets the policy see the panic.
-func (e *recoveredError) Unwrap() []error { return []error{e.shown, e.panic} }
+func (e *recoveredError) Unwrap() []error { return []error{e.shown, e.raised} }
 
 // recovered hands a panic to the server's recover function, on the goroutine and with the
 // stack of the resolver. Generated without a panic handler, the server has none to hand to.
 func (r *resolution) recovered(a *attempt, value any) error {
-	failed := &recoveredError{panic: &policy.PanicError{Value: value, Stack: debug.Stack()}, shown: errors.New("internal system error")}
-	if !r.op.server.panics {
+	failed := &recoveredError{raised: &policy.PanicError{Value: value, Stack: debug.Stack()}, shown: errors.New("internal system error")}
+	if !r.op.server.omitsPanicHandler {
 		if shown := graphql.GetOperationContext(r.ctx).RecoverFunc(a, value); shown != nil {
 			failed.shown = shown
 		}

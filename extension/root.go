@@ -7,57 +7,57 @@ import (
 	"time"
 )
 
-// root is what hangs on an attempt's context while it runs: who waits for Done, and contexts
-// derived from it. It ends once, with the attempt's time or after the attempt is over, and
+// root carries all that hangs on an attempt's context while it runs: waiters on Done, and
+// derived contexts. It ends once, with the attempt's time or after the attempt is over, and
 // needs the attempt's lock.
 //
-// Beneath a context of its own making, package context ends those derived at once and with no
-// goroutine for each. Beneath one that it does not know, it asks for Err when it gets round to
-// it, and panics where the attempt is over by then and has none.
+// Under a parent that package context did not make, it starts a goroutine for each derived
+// context, which reads the parent's Err later and panics if the attempt, over by then, has
+// none. So there is a context of its own making in between.
 type root struct {
 	context.Context // the one that package context made
-	source          *source
+	parent          *parent
 }
 
 func newRoot() root {
-	s := &source{}
-	made, cancel := context.WithCancel(s)
-	_ = cancel // it is the source that ends it
-	return root{made, s}
+	p := &parent{}
+	made, cancel := context.WithCancel(p)
+	_ = cancel // it is the parent that ends it
+	return root{made, p}
 }
 
 // endWith ends what hangs on the root, with err and the cause of by.
 func (r root) endWith(by context.Context, err error) {
-	if r.source.err == nil {
-		r.source.by, r.source.err = by, err
-		r.source.end()
+	if r.parent.err == nil {
+		r.parent.by, r.parent.err = by, err
+		r.parent.end()
 	}
 }
 
-// source is the context that a root is derived from. What it says is asked for by end alone.
-type source struct {
+// parent is the context that a root is derived from. What it says is asked for by end alone.
+type parent struct {
 	end func() // given by package context
 	by  context.Context
 	err error
 }
 
-// never is closed never: AfterFunc tells of the source's end.
+// never is never closed: the parent's end is reported through AfterFunc.
 var never = make(chan struct{})
 
-func (s *source) Deadline() (time.Time, bool) { return time.Time{}, false }
-func (s *source) Done() <-chan struct{}       { return never }
-func (s *source) Err() error                  { return s.err }
+func (p *parent) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (p *parent) Done() <-chan struct{}       { return never }
+func (p *parent) Err() error                  { return p.err }
 
-func (s *source) Value(key any) any {
-	if s.by == nil {
+func (p *parent) Value(key any) any {
+	if p.by == nil {
 		return nil
 	}
-	return s.by.Value(key)
+	return p.by.Value(key)
 }
 
 // AfterFunc makes package context wait on no goroutine.
-func (s *source) AfterFunc(f func()) (stop func() bool) {
-	s.end = f
+func (p *parent) AfterFunc(f func()) (stop func() bool) {
+	p.end = f
 	return func() bool { return false }
 }
 
@@ -70,8 +70,8 @@ func beingDerivedFrom() bool {
 	return calledBy("context.(*cancelCtx).propagateCancel")
 }
 
-// calledBy reports whether a function whose name begins like that is running on the calling
-// goroutine.
+// calledBy reports whether a function whose name begins like that is among the last 128 calls
+// on the calling goroutine.
 func calledBy(function string) bool {
 	var callers [128]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])

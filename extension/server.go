@@ -18,7 +18,8 @@ import (
 // server is what the extension knows of one schema that it serves. It does not change.
 type server struct {
 	fields map[fieldKey]*field
-	panics bool // generated with omit_panic_handler: gqlgen recovers no panic
+	// omitsPanicHandler: the code was generated with omit_panic_handler.
+	omitsPanicHandler bool
 }
 
 // fieldKey is how gqlgen names a field at run time, with its object even where the selection
@@ -48,13 +49,13 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	}
 	fields, warnings, err := schema.Walk(s, e.settings())
 	policies, composeErr := e.compose(s, fields)
-	errs := append(slices.Clone(e.mistakes), e.fallbacksTwice(), err, composeErr)
+	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), err, composeErr, missingDirective(es))
 	errs = append(errs, idleTypes(fields)...)
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("gqlresilience:\n%w", err)
 	}
 
-	made := &server{fields: map[fieldKey]*field{}, panics: omitsPanicHandler(es)}
+	made := &server{fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
 	for i, f := range fields {
 		if policies[i] == nil {
 			continue
@@ -85,40 +86,33 @@ func (e *Extension) settings() map[string]schema.Settings {
 		if !ok {
 			settings.Origin = fmt.Sprintf("WithFallback(%q)", coordinate)
 		}
-		settings.Spec.Fallback = fallback
+		settings.Spec.Fallback = fallback.spec
 		all[coordinate] = settings
 	}
 	return all
 }
 
-// fallbacksTwice reports the fields whose fallback both options give.
-func (e *Extension) fallbacksTwice() error {
-	var errs []error
-	for _, coordinate := range slices.Sorted(maps.Keys(e.fallbacks)) {
-		if e.fields[coordinate].Spec.Fallback != nil {
-			errs = append(errs, fmt.Errorf("WithFallback(%q): fallback is given twice, here and by WithField(%[1]q)", coordinate))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// compose makes the policies of fields, nil for those of an annotated type where nothing is on.
+// compose makes the policies of fields, nil for a field of an annotated type that ends with no
+// stage on.
 func (e *Extension) compose(s *ast.Schema, fields []schema.Field) ([]*policy.Policy, error) {
 	if e.registry == nil {
 		return nil, nil // which is a mistake of the options
 	}
 	list := make([]policy.Composition, len(fields))
 	for i, f := range fields {
-		origin := f.Origin
+		origin, presetOrigin := f.Origin, f.PresetOrigin
 		if !strings.Contains(origin, f.Coordinate()) {
 			origin += ": " + f.Coordinate()
+		}
+		if f.Explicit && presetOrigin == f.Origin {
+			presetOrigin = origin
 		}
 		mode := policy.Enforced
 		if f.Object == rootName(s.Mutation) {
 			mode = policy.Cooperative // GraphQL runs them one after the other
 		}
 		list[i] = policy.Composition{
-			Name: f.Coordinate(), Origin: origin, Layers: f.Layers, Preset: f.Preset, PresetOrigin: f.PresetOrigin,
+			Name: f.Coordinate(), Origin: origin, Layers: f.Layers, Preset: f.Preset, PresetOrigin: presetOrigin,
 			Mode: mode, Optional: !f.Explicit,
 		}
 	}

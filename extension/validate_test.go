@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gqlresilience/gqlresilience/extension"
@@ -71,7 +72,7 @@ type Sleeper @resilience(timeout: "off") {
 		`shop.graphqls:10: Query.empty: turns no stage on`,
 		`shop.graphqls:11: Query.endless: timeout.duration: missing (shop.graphqls:11): the stage is on and needs a duration or a total`,
 		`shop.graphqls:9: Query.idle: turns no stage on`,
-		`shop.graphqls:3: unknown preset "carier": did you mean "carrier"?`,
+		`shop.graphqls:3: Query.orders: unknown preset "carier": did you mean "carrier"?`,
 		`shop.graphqls:22 (type Sleeper): turns no stage on for any field`,
 	}, "\n"), got)
 }
@@ -184,7 +185,7 @@ func TestUseRefusesTwoConfigurationsOfOneBreaker(t *testing.T) {
 	))
 	require.Equal(t, strings.Join([]string{
 		`gqlresilience:`,
-		`shop.graphqls:1: unknown preset "carier": did you mean "carrier"?`,
+		`shop.graphqls:1: Query.d: unknown preset "carier": did you mean "carrier"?`,
 		`circuitBreaker "carrier": configured by preset "carrier" and again by WithField("Query.a"): configure it in one place and only name it in the other`,
 		`circuitBreaker "carrier": configured by preset "carrier" and again by WithField("Query.b"): configure it in one place and only name it in the other`,
 	}, "\n"), got)
@@ -297,4 +298,18 @@ func TestAPresetsRetryIsSkippedInSilenceForAMutation(t *testing.T) {
 	logger, lines := logs()
 	require.Empty(t, use(t, shop, extension.New(shopRegistry(t), extension.WithLogger(logger))))
 	require.Empty(t, lines())
+}
+
+func TestUseRefusesARuntimeDirectiveThatNobodyImplements(t *testing.T) {
+	type generated struct {
+		onlySchema
+		Directives struct {
+			Resilience func(ctx context.Context, obj any, next graphql.Resolver, preset, timeout *string, idempotent *bool) (any, error)
+		}
+	}
+	shop := &generated{onlySchema: onlySchema{schema: loadShop(t, `type Query { orders: String @resilience(timeout: "1s") }`)}}
+	err := extension.New(newRegistry(t, nil)).Validate(shop)
+	require.ErrorContains(t, err, "set directives: resilience: skip_runtime: true in gqlgen.yml")
+	shop.Directives.Resilience = extension.Directive
+	require.NoError(t, extension.New(newRegistry(t, nil)).Validate(shop))
 }

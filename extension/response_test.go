@@ -176,6 +176,23 @@ func TestWhatTheLastAttemptReportsBesideItsErrorIsReported(t *testing.T) {
 	})
 }
 
+func TestWhatIsReportedBesideAnotherPolicysErrorIsReported(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+		stub := &testgraph.Stub{}
+		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": spec})
+		other, err := registry.New("other", policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{}})
+		require.NoError(t, err)
+		breaker, _ := registry.CircuitBreaker("other")
+		breaker.Trip()
+		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
+			graphql.AddErrorf(ctx, "beside it")
+			return policy.Execute(ctx, other, func(context.Context) (*string, error) { return nil, nil })
+		}
+		response := testgraph.Post(requestContext(t), t, server, `{ text }`)
+		require.Equal(t, []string{"text: beside it", "text: Service temporarily unavailable"}, messages(response))
+	})
+}
+
 func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 	for name, fail := range map[string]func(context.Context) (*string, error){
 		"an error":  func(context.Context) (*string, error) { return nil, errDown },

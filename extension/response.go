@@ -10,9 +10,10 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// answer is the part of a response that one attempt makes: the errors it adds and the
-// extensions it registers. They reach the response only if the attempt succeeds.
-type answer struct {
+// response is the part of a response that one attempt makes: the errors it adds and the
+// extensions it registers. They reach the client only if the attempt is the last and no
+// fallback answers in its place.
+type response struct {
 	context context.Context // where gqlgen finds its response context
 
 	mu     sync.Mutex
@@ -25,28 +26,28 @@ type addedError struct {
 	err error
 }
 
-func newAnswer(oc *graphql.OperationContext) *answer {
-	a := &answer{}
-	a.context = graphql.WithResponseContext(context.Background(), a.keep, oc.RecoverFunc)
-	return a
+func newResponse(oc *graphql.OperationContext) *response {
+	r := &response{}
+	r.context = graphql.WithResponseContext(context.Background(), r.keep, oc.RecoverFunc)
+	return r
 }
 
-// keep is the answer's error presenter. It only keeps the error, which the server's presenter
+// keep is the response's error presenter. It only keeps the error, which the server's presenter
 // is to see once, if at all.
-func (a *answer) keep(ctx context.Context, err error) *gqlerror.Error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.errors = append(a.errors, addedError{ctx, err})
+func (r *response) keep(ctx context.Context, err error) *gqlerror.Error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors = append(r.errors, addedError{ctx, err})
 	kept, _ := errors.AsType[*gqlerror.Error](err)
 	return kept
 }
 
 // added returns the errors that were added so far, joined, or nil.
-func (a *answer) added() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (r *response) added() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	var errs []error
-	for _, added := range a.errors {
+	for _, added := range r.errors {
 		errs = append(errs, added.err)
 	}
 	return errors.Join(errs...)
@@ -54,14 +55,14 @@ func (a *answer) added() error {
 
 // deliver adds the errors, each with the context that it was added with, and the extensions to
 // the response of field. The attempt must be over, so that its contexts lead there.
-func (a *answer) deliver(field context.Context) {
-	a.mu.Lock()
-	added := a.errors
-	a.mu.Unlock()
+func (r *response) deliver(field context.Context) {
+	r.mu.Lock()
+	added := r.errors
+	r.mu.Unlock()
 	for _, added := range added {
 		graphql.AddError(added.ctx, added.err)
 	}
-	for key, value := range graphql.GetExtensions(a.context) {
+	for key, value := range graphql.GetExtensions(r.context) {
 		registerFirst(field, key, value)
 	}
 }

@@ -1,0 +1,62 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
+)
+
+// fallback is what WithFallback gives a field.
+type fallback struct {
+	spec    *policy.FallbackSpec
+	returns reflect.Type
+}
+
+func newFallback[T any](answer func(ctx context.Context, err error) (T, error), answers func(error) bool) fallback {
+	return fallback{
+		returns: reflect.TypeFor[T](),
+		spec: &policy.FallbackSpec{
+			Func:       func(ctx context.Context, err error) (any, error) { return answer(ctx, err) },
+			FallbackIf: answers,
+		},
+	}
+}
+
+// fallbackMistakes reports fallbacks that WithField gives too, and those of a type that their
+// field can't hold.
+func (e *Extension) fallbackMistakes(es graphql.ExecutableSchema, fields []schema.Field) error {
+	var errs []error
+	for _, coordinate := range slices.Sorted(maps.Keys(e.fallbacks)) {
+		if e.fields[coordinate].Spec.Fallback != nil {
+			errs = append(errs, fmt.Errorf("WithFallback(%q): fallback is given twice, here and by WithField(%[1]q)", coordinate))
+		}
+	}
+	for _, f := range fields {
+		fallback, ok := e.fallbacks[f.Coordinate()]
+		if result := resolverResult(es, f); ok && result != nil && !fits(fallback.returns, result) {
+			errs = append(errs, fmt.Errorf("WithFallback(%q): returns %v, but the resolver returns %v", f.Coordinate(), fallback.returns, result))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fits reports whether gqlgen may take a value of the type in place of a resolver's result. Of
+// an interface only the value itself can tell.
+func fits(fallback, result reflect.Type) bool {
+	switch {
+	case fallback == result, fallback.Kind() == reflect.Interface:
+		return true
+	case result.Kind() == reflect.Interface:
+		return fallback.Implements(result)
+	default:
+		return fallback.Implements(reflect.TypeFor[graphql.Marshaler]())
+	}
+}
