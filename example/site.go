@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/gqlresilience/gqlresilience/example/carrier"
+	"github.com/gqlresilience/gqlresilience/example/pause"
 )
 
 // site is a shop that is being served, with the stub of the carrier unless there is a real one.
@@ -129,7 +130,7 @@ func (s *site) counted(next http.Handler) http.Handler {
 // is not over when ctx ends is cut off, and is an error.
 func (s *site) shutDown(ctx context.Context) error {
 	s.ready.Store(false)
-	pause(ctx, s.notice)
+	pause.For(ctx, s.notice)
 
 	// Streams have no end of their own; their source's end completes them in good order.
 	s.store.CloseEvents()
@@ -163,16 +164,6 @@ func waitFor(ctx context.Context, block func()) error {
 	}()
 	select {
 	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// pause returns after the duration, or with ctx's error when that ends first.
-func pause(ctx context.Context, duration time.Duration) error {
-	select {
-	case <-time.After(duration):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

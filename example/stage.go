@@ -17,6 +17,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/example/carrier"
+	"github.com/gqlresilience/gqlresilience/example/pause"
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -196,7 +197,7 @@ func (s *stage) control(ctx context.Context, method, path string) {
 }
 
 func (s *stage) wait(ctx context.Context, duration time.Duration) {
-	s.err = errors.Join(s.err, pause(ctx, duration))
+	s.err = errors.Join(s.err, pause.For(ctx, duration))
 }
 
 func send(ctx context.Context, method, url, body string) (status int, text string, err error) {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gqlresilience/gqlresilience/example/pause"
 )
 
 // Mode is how the [Stub] answers.
@@ -105,14 +107,11 @@ func (s *Stub) serve(answer http.HandlerFunc) http.HandlerFunc {
 			<-r.Context().Done()
 			s.countCancelled()
 		case ModeSlow:
-			timer := time.NewTimer(slowness)
-			defer timer.Stop()
-			select {
-			case <-r.Context().Done():
+			if pause.For(r.Context(), slowness) != nil {
 				s.countCancelled()
-			case <-timer.C:
-				answer(w, r)
+				return
 			}
+			answer(w, r)
 		case ModeFlaky:
 			if number%2 == 1 {
 				http.Error(w, "try again", http.StatusServiceUnavailable)

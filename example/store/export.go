@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gqlresilience/gqlresilience/example/pause"
 )
 
 // Export returns all orders as CSV, one line per item. It takes the store's export duration, as
@@ -17,7 +19,7 @@ func (s *Store) Export(ctx context.Context) (string, error) {
 	orders := s.Orders()
 	perOrder := s.exportDuration / time.Duration(len(orders))
 	for _, order := range orders {
-		if err := sleep(ctx, perOrder); err != nil {
+		if err := pause.For(ctx, perOrder); err != nil {
 			return "", err
 		}
 		for _, item := range order.Items {
@@ -29,15 +31,4 @@ func (s *Store) Export(ctx context.Context) (string, error) {
 	}
 	report.Flush()
 	return text.String(), report.Error()
-}
-
-func sleep(ctx context.Context, duration time.Duration) error {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return ctx.Err()
-	}
 }
