@@ -51,7 +51,7 @@ func playDemo(ctx context.Context, options options, stdout io.Writer) error {
 	stage := &stage{site: site, openDuration: options.openDuration, out: stdout}
 	err = stage.playOutage(playing)
 	if stage.wrong > 0 {
-		err = errors.Join(err, fmt.Errorf("steps that are not what they must be: %d", stage.wrong))
+		err = errors.Join(err, fmt.Errorf("%d steps went wrong", stage.wrong))
 	}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutDownLimit)
 	defer cancel()
@@ -72,7 +72,7 @@ func (s *stage) playOutage(ctx context.Context) error {
 	s.control(ctx, http.MethodPut, "/mode/hang")
 	s.ask(ctx, quotesQuery, want{answer: timedOut, took: twoAttempts, calls: carrier.Calls{Seen: 2, Cancelled: 2}})
 
-	s.step("Clients ask again. Eight of the carrier's last nine calls have failed then.")
+	s.step("Clients ask again. By then eight of the carrier's nine calls have failed.")
 	for range 3 {
 		s.ask(ctx, quotesQuery, want{answer: timedOut, took: twoAttempts, calls: carrier.Calls{Seen: 2, Cancelled: 2}})
 	}
@@ -90,7 +90,7 @@ func (s *stage) playOutage(ctx context.Context) error {
 	s.step("The background job leaves the carrier alone too.")
 	s.reprice(ctx, 0, policy.ErrCircuitOpen, want{circuit: policy.StateOpen})
 
-	s.step("The carrier is back, but nobody asks it before the time is over.")
+	s.step("The carrier is back, but nobody calls it until the open duration is over.")
 	s.control(ctx, http.MethodPut, "/mode/ok")
 	s.ask(ctx, quotesQuery, want{answer: flatQuotes, took: atOnce, circuit: policy.StateOpen})
 
