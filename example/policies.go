@@ -20,7 +20,8 @@ func policies(openDuration time.Duration) policy.Config {
 		},
 		Presets: map[string]policy.Spec{
 			"carrier": {
-				Timeout: &policy.TimeoutSpec{Duration: new(2 * time.Second)},
+				// The client returns as soon as its context ends, so there is nothing to abandon.
+				Timeout: &policy.TimeoutSpec{Duration: new(2 * time.Second), Mode: new(policy.Cooperative)},
 				Retry:   &policy.RetrySpec{Attempts: new(2)},
 				CircuitBreaker: &policy.CircuitBreakerSpec{
 					FailureRate:  new(50),

@@ -20,8 +20,9 @@ import (
 // its time is the bubble's.
 type testShop struct {
 	*shop
-	t    *testing.T
-	stub *carrier.Stub
+	t         *testing.T
+	stub      *carrier.Stub
+	transport *direct
 }
 
 func newTestShop(t *testing.T) *testShop {
@@ -29,11 +30,12 @@ func newTestShop(t *testing.T) *testShop {
 	chosen, err := parseOptions(nil, io.Discard)
 	require.NoError(t, err)
 	stub := carrier.NewStub()
-	client, err := carrier.NewClient("http://carrier", direct{stub})
+	transport := &direct{handler: stub}
+	client, err := carrier.NewClient("http://carrier", transport)
 	require.NoError(t, err)
 	shop, err := newShop(chosen, client, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	return &testShop{shop: shop, t: t, stub: stub}
+	return &testShop{shop: shop, t: t, stub: stub, transport: transport}
 }
 
 // ask posts the query, and returns the answer and the time that it took.
@@ -64,9 +66,12 @@ func (s *testShop) breaker() *policy.CircuitBreaker {
 }
 
 // direct calls the handler in place of a server.
-type direct struct{ handler http.Handler }
+type direct struct {
+	handler http.Handler
+	parting time.Duration // from the end of a call's context to that of the call
+}
 
-func (d direct) RoundTrip(request *http.Request) (*http.Response, error) {
+func (d *direct) RoundTrip(request *http.Request) (*http.Response, error) {
 	served := request.Clone(request.Context())
 	if served.Body == nil {
 		served.Body = http.NoBody
@@ -74,6 +79,7 @@ func (d direct) RoundTrip(request *http.Request) (*http.Response, error) {
 	recorder := httptest.NewRecorder()
 	d.handler.ServeHTTP(recorder, served)
 	if err := request.Context().Err(); err != nil {
+		time.Sleep(d.parting)
 		return nil, err
 	}
 	return recorder.Result(), nil

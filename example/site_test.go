@@ -129,9 +129,12 @@ func TestHangingCarrierSeesItsCallersGoAway(t *testing.T) {
 	_, _, err := send(t.Context(), http.MethodPut, site.carrierURL+"/mode/hang", "")
 	require.NoError(t, err)
 	assert.JSONEq(t, timedOut, post(t, site, quotesQuery))
+	// How many calls there are is proven where time does not depend on the machine.
 	require.Eventually(t, func() bool {
-		_, calls := get(t, site.carrierURL+"/calls")
-		return strings.TrimSpace(calls) == `{"seen":2,"cancelled":2}`
+		var calls carrier.Calls
+		_, text := get(t, site.carrierURL+"/calls")
+		require.NoError(t, json.Unmarshal([]byte(text), &calls))
+		return calls.Seen >= 1 && calls.Seen == calls.Cancelled
 	}, patience, time.Millisecond)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -60,6 +61,18 @@ func TestOutageOfTheCarrier(t *testing.T) {
 	})
 }
 
+func TestCallThatEndsLateIsRetriedAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		shop := newTestShop(t)
+		shop.transport.parting = 200 * time.Millisecond
+		shop.stub.SetMode(carrier.ModeHang)
+		answer, took := shop.ask(quotesQuery)
+		assert.JSONEq(t, timedOut, answer)
+		assert.GreaterOrEqual(t, took, 3400*time.Millisecond)
+		assert.Equal(t, carrier.Calls{Seen: 2, Cancelled: 2}, shop.calls())
+	})
+}
+
 func TestUnknownOrderIsNeitherRetriedNorCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shop := newTestShop(t)
@@ -82,18 +95,26 @@ func TestUnknownOrderIsNeitherRetriedNorCounted(t *testing.T) {
 
 func TestBookingIsRetriedAndRedirectingIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const redirectMutation = `mutation { updateOrder(orderId: "1001", address: "Rome") { address status } }`
 		shop := newTestShop(t)
+		shop.stub.SetMode(carrier.ModeFail)
+		for query, attempts := range map[string]int{bookMutation: 2, redirectMutation: 1} {
+			answer, _ := shop.ask(query)
+			assert.Contains(t, answer, `"code":"CARRIER_FAILED"`)
+			assert.Equal(t, carrier.Calls{Seen: attempts}, shop.calls())
+		}
+
 		shop.stub.SetMode(carrier.ModeFlaky)
 		answer, _ := shop.ask(bookMutation)
 		assert.JSONEq(t, booked, answer)
 		assert.Equal(t, carrier.Calls{Seen: 2}, shop.calls())
 
-		answer, _ = shop.ask(`mutation { updateOrder(orderId: "1001", address: "Rome") { address } }`)
+		answer, _ = shop.ask(redirectMutation)
 		assert.Contains(t, answer, `"message":"The carrier failed"`)
 		assert.Contains(t, answer, `"code":"CARRIER_FAILED"`)
 		assert.Equal(t, carrier.Calls{Seen: 1}, shop.calls())
 
-		answer, _ = shop.ask(`mutation { updateOrder(orderId: "1001", address: "Rome") { address status } }`)
+		answer, _ = shop.ask(redirectMutation)
 		assert.JSONEq(t, `{"data": {"updateOrder": {"address": "Rome", "status": "SHIPPED"}}}`, answer)
 	})
 }
@@ -155,11 +176,12 @@ func TestExportsRunInTwosAndWaitInThrees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shop := newTestShop(t)
 		var running sync.WaitGroup
-		for range 5 {
+		durations := make([]time.Duration, 5)
+		for i := range durations {
 			running.Go(func() {
 				answer, took := shop.ask(`{ exportOrders }`)
 				assert.Contains(t, answer, "tuna-85")
-				assert.Contains(t, []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second}, took)
+				durations[i] = took
 			})
 		}
 		synctest.Wait()
@@ -167,5 +189,7 @@ func TestExportsRunInTwosAndWaitInThrees(t *testing.T) {
 		assert.Contains(t, answer, `"extensions":{"code":"BULKHEAD_FULL","httpStatus":503}`)
 		assert.Zero(t, took)
 		running.Wait()
+		slices.Sort(durations)
+		assert.Equal(t, []time.Duration{2 * time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 6 * time.Second}, durations)
 	})
 }
