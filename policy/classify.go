@@ -3,6 +3,8 @@ package policy
 import (
 	"net/http"
 	"time"
+
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
 )
 
 // class is what an attempt's error means to retry, breaker and fallback.
@@ -89,21 +91,11 @@ func retryAfterOf(err error) time.Duration {
 // walk visits err and all that it wraps, joined errors included. It does not look behind an
 // [*Error]: what led a policy to its verdict does not change the verdict.
 func walk(err error, visit func(error)) {
-	if err == nil {
-		return
-	}
-	visit(err)
-	if _, verdict := err.(*Error); verdict {
-		return
-	}
-	switch e := err.(type) {
-	case interface{ Unwrap() error }:
-		walk(e.Unwrap(), visit)
-	case interface{ Unwrap() []error }:
-		for _, wrapped := range e.Unwrap() {
-			walk(wrapped, visit)
-		}
-	}
+	errtree.Walk(err, func(e error) (descend bool) {
+		visit(e)
+		_, verdict := e.(*Error)
+		return !verdict
+	})
 }
 
 // retried is the built-in answer for RetrySpec.RetryIf.
