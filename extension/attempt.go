@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -13,100 +14,124 @@ import (
 //
 // gqlgen makes the context that is handed to next that of the field's children, and reports
 // the field's error with it. So it must be the attempt's while the attempt is running and the
-// field's when it is over, and an attempt that was abandoned must never reach the field's.
+// field's when it is over. It must not come alive again once it has ended, which package
+// context does not survive, unless a fallback's value has children. And an attempt that was
+// abandoned must never reach the field's.
 type attempt struct {
 	field  context.Context // what the middleware was called with
 	policy context.Context // within field; ends with the attempt
 	op     *operation
+	fc     *graphql.FieldContext
 	value  any   // what the resolver returned
 	err    error // likewise
 
 	state atomic.Int32 // one of the states below; changed under mu
+	ended error        // what Err says of an expired attempt; set before it is one
 
 	mu sync.Mutex
 	// All below is guarded by mu.
-	root     root          // made when somebody asks for Done while running
+	root     root          // made when somebody asks for Done before the attempt is over
 	unwatch  func() bool   // stops watching the context that ends the root
 	response *response     // a private one, made when somebody asks for it
-	returned chan struct{} // closed when the attempt is over; made when the field waits for it
+	returned chan struct{} // closed when the attempt has returned; made when the field waits for it
 
 	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
 	written chan struct{}
 	seen    atomic.Bool // written is closed, or about to be
-
-	timeUp error // what the root ended with before the attempt was over; set by then
 }
 
 const (
 	running   int32 = iota // everything is the attempt's
-	over                   // it has returned: everything is the field's again
-	released               // so has the operation: the context has ended
+	over                   // it has returned in time: everything is the field's again
+	expired                // it has returned, but its time was up: its context stays ended, errors go to the field
+	released               // it was over, and its context has ended with the operation or the next attempt's begin
 	abandoned              // it is cancelled, and private for good
 )
 
 var _ context.Context = (*attempt)(nil)
 
-// current is the context that the attempt stands for now.
-func (a *attempt) current() context.Context {
-	if state := a.state.Load(); state == over || state == released {
-		return a.field
-	}
-	return a.policy
-}
-
 // Deadline is the attempt's, and the field's once the attempt is over.
+//
+// Package context makes no timer for a derived context whose deadline is later than this one.
+// But this one goes when the attempt is over, and the derived one may live on. So it is told
+// the field's deadline; at the attempt's, the root ends the derived context all the same.
 func (a *attempt) Deadline() (time.Time, bool) {
 	a.notice()
-	return a.current().Deadline()
+	switch a.state.Load() {
+	case over, released:
+		return a.field.Deadline()
+	case running:
+		if calledBy("context.WithDeadlineCause", nearby) {
+			return a.field.Deadline()
+		}
+	}
+	return a.policy.Deadline()
 }
 
 // Err is the attempt's, and the field's once the attempt is over.
 func (a *attempt) Err() error {
 	a.notice()
-	if err := a.current().Err(); err != nil {
-		return err
-	}
 	switch a.state.Load() {
-	case released:
-		return context.Canceled
+	case expired:
+		return a.ended
 	case over:
-		if a.timeUp != nil && beingDerivedFrom() {
-			return a.timeUp
+		err := a.field.Err()
+		if err == nil && a.ended != nil && calledBy("context.(*cancelCtx).propagateCancel", nearby) {
+			return a.ended // it asks for an error only where it has seen Done closed
 		}
+		return err
+	case released:
+		return cmp.Or(a.field.Err(), context.Canceled)
+	default:
+		return a.policy.Err()
 	}
-	return nil
 }
 
-// Value finds what the field's context holds, but for an attempt that is not over the
-// response context is a private one.
+// Value finds what the field's context holds. The response context is a private one, unless the
+// attempt is over.
 func (a *attempt) Value(key any) any {
 	a.notice()
-	switch state := a.state.Load(); {
-	case state == over:
-	case key == responseKey && state != released:
-		return a.private().Value(key)
-	case key == cancelKey:
+	state := a.state.Load()
+	if key == cancelKey && state != over {
 		if root, ok := a.rooted(); ok {
 			return root.Value(key)
 		}
 	}
-	return a.current().Value(key)
+	switch state {
+	case over, released:
+		return a.field.Value(key)
+	case expired:
+		if key == responseKey {
+			return forwarding(a.field).Value(key)
+		}
+	default:
+		switch key {
+		case responseKey:
+			return a.private().Value(key)
+		case attemptKey{}:
+			return a
+		}
+	}
+	return a.policy.Value(key)
 }
 
+// attemptKey is the key under which an attempt that has not returned finds itself.
+type attemptKey struct{}
+
 // Done is closed when the attempt is cancelled while it runs. A channel obtained while it ran,
-// and still waited on afterwards, is closed when the field's context ends, or the response that
-// the field belongs to is done.
+// and still waited on when it is over, is closed when the field's context ends, when the next
+// attempt begins, or when the response that the field belongs to is done.
 func (a *attempt) Done() <-chan struct{} {
 	a.notice()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.state.Load() == over {
+	state := a.state.Load()
+	switch {
+	case state == over:
 		return a.field.Done()
-	}
-	if a.root.Context == nil {
-		if a.policy.Done() == nil {
-			return nil
-		}
+	case state == running && a.policy.Done() == nil:
+		return nil
+	case a.root.Context == nil:
 		a.root = newRoot()
 		a.unwatch = context.AfterFunc(a.policy, a.cancelled)
 	}
@@ -134,60 +159,76 @@ func (a *attempt) cancelled() {
 
 // catchUpLocked ends the root if the attempt's time is up.
 func (a *attempt) catchUpLocked() {
-	if state := a.state.Load(); a.root.Context != nil && (state == running || state == abandoned) {
+	if a.root.Context == nil {
+		return
+	}
+	switch a.state.Load() {
+	case running, abandoned:
 		if err := a.policy.Err(); err != nil {
 			a.root.endWith(a.policy, err)
 		}
+	case expired:
+		a.root.endWith(a.policy, a.ended)
 	}
 }
 
-// finish makes the context the field's again, unless the attempt was abandoned.
+// finish takes note that the attempt has returned, unless it was abandoned.
 func (a *attempt) finish() {
 	if a.handBack() {
 		a.op.scope.Load().add(a)
 	}
 }
 
-// handBack makes the context the field's, and reports whether somebody may still wait for
-// the attempt's to be done.
+// handBack makes the context the field's if the attempt has returned in time, and reports
+// whether somebody may still wait for the attempt's to be done.
 func (a *attempt) handBack() (awaited bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.state.Load() != running {
 		return false
 	}
-	a.catchUpLocked()
-	if a.root.Context != nil {
-		a.timeUp = a.root.Err()
-	}
-	a.state.Store(over)
 	if a.returned != nil {
 		close(a.returned)
 	}
-	if a.root.Context == nil || a.timeUp != nil {
+	if a.root.Context != nil {
+		a.unwatch()
+	}
+	if a.ended = a.policy.Err(); a.ended != nil {
+		a.state.Store(expired)
+		a.catchUpLocked()
 		return false
 	}
-	a.unwatch()
+	a.state.Store(over)
+	if a.root.Context == nil {
+		return false
+	}
 	a.unwatch = context.AfterFunc(a.field, a.release)
 	return true
+}
+
+// revive makes the context of an expired attempt the field's: a fallback's value answers the
+// field, and its children get this context.
+//
+// Whoever saw Done closed before, and asks for Err only now, gets the field's, which may be nil.
+// Package context, which panics at that, is told apart where it asks itself; see Err.
+func (a *attempt) revive() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.state.CompareAndSwap(expired, over)
 }
 
 // release ends the context of an attempt that was over.
 func (a *attempt) release() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.state.Load() == over {
-		a.state.Store(released)
+	if a.state.CompareAndSwap(over, released) && a.root.Context != nil {
 		a.unwatch()
-		err := a.field.Err()
-		if err == nil {
-			err = context.Canceled
-		}
-		a.root.endWith(a.field, err)
+		a.root.endWith(a.field, cmp.Or(a.field.Err(), context.Canceled))
 	}
 }
 
-// abandon cuts the attempt off from the field. It reports false if the attempt is over.
+// abandon cuts the attempt off from the field. It reports false if the
+// attempt has returned.
 func (a *attempt) abandon() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -198,7 +239,7 @@ func (a *attempt) abandon() bool {
 	return true
 }
 
-// end returns a channel that is closed when the attempt is over.
+// end returns a channel that is closed when the attempt has returned.
 func (a *attempt) end() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,7 +269,8 @@ func (a *attempt) own() *response {
 	return a.response
 }
 
-// deliver gives the field's response what the attempt added to it. The attempt must be over.
+// deliver gives the field's response what the attempt added to it. The attempt must
+// have returned.
 func (a *attempt) deliver() {
 	if own := a.own(); own != nil {
 		own.deliver(a.field)
@@ -246,5 +288,5 @@ func (a *attempt) notice() {
 // insideNext reports whether the calling goroutine, which is that of an attempt, is running
 // gqlgen's own next: the function literal in graphql.resolveField.
 func insideNext() bool {
-	return calledBy("github.com/99designs/gqlgen/graphql.resolveField[...].func")
+	return calledBy("github.com/99designs/gqlgen/graphql.resolveField[...].func", anywhere)
 }

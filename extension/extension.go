@@ -16,7 +16,7 @@ import (
 
 // Extension is a gqlgen handler extension; make it with [New] and give it to a server's Use.
 // It may serve several servers, whose fields then share the registry's gates. A server needs
-// one: with two, an annotated field runs under two policies, one nested in the other.
+// one: of two that have a policy for the same field, the one registered first runs it.
 type Extension struct {
 	registry         *policy.Registry
 	fields           map[string]Field    // by coordinate
@@ -83,13 +83,20 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 	fc := graphql.GetFieldContext(ctx)
 	if fc.IsMethod {
 		if op, ok := ctx.Value(operationKey{e}).(*operation); ok {
-			if f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]; f != nil {
+			if f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]; f != nil && !isAttempt(ctx, fc) {
 				return newResolution(ctx, e, op, f, fc, next).resolve()
 			}
 		}
 	}
 	value, err := next(ctx)
 	return value, e.mapped(err)
+}
+
+// isAttempt reports whether ctx is that of an attempt at the field already, of an extension
+// registered before.
+func isAttempt(ctx context.Context, fc *graphql.FieldContext) bool {
+	a, ok := ctx.Value(attemptKey{}).(*attempt)
+	return ok && a.fc == fc
 }
 
 // mapped is err as gqlgen is to report it.

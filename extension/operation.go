@@ -53,14 +53,17 @@ type scope struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
 	ended    bool
-	attempts []*attempt
+	attempts map[*attempt]struct{}
 }
 
 // add makes the scope's end release the attempt.
 func (s *scope) add(a *attempt) {
 	s.mu.Lock()
 	if !s.ended {
-		s.attempts = append(s.attempts, a)
+		if s.attempts == nil {
+			s.attempts = map[*attempt]struct{}{}
+		}
+		s.attempts[a] = struct{}{}
 		s.mu.Unlock()
 		return
 	}
@@ -68,12 +71,19 @@ func (s *scope) add(a *attempt) {
 	a.release()
 }
 
+// remove makes the scope forget the attempt.
+func (s *scope) remove(a *attempt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.attempts, a)
+}
+
 func (s *scope) end() {
 	s.mu.Lock()
 	attempts := s.attempts
 	s.ended, s.attempts = true, nil
 	s.mu.Unlock()
-	for _, a := range attempts {
+	for a := range attempts {
 		a.release()
 	}
 }

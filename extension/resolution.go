@@ -18,6 +18,7 @@ type resolution struct {
 	extension *Extension
 	op        *operation
 	field     *field
+	fc        *graphql.FieldContext
 	next      graphql.Resolver
 	enforced  bool
 	marked    bool // by MarkNonNull, before the first attempt
@@ -30,15 +31,22 @@ type resolution struct {
 
 func newResolution(ctx context.Context, e *Extension, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) *resolution {
 	return &resolution{
-		ctx: ctx, extension: e, op: op, field: f, next: next,
+		ctx: ctx, extension: e, op: op, field: f, fc: fc, next: next,
 		enforced: f.policy.Enforced(),
 		marked:   fc.NonNull,
 	}
 }
 
 // resolve runs the resolver under the policy and returns what gqlgen is to make of it.
-func (r *resolution) resolve() (any, error) {
-	value, err := r.field.policy.Run(r.ctx, policy.Call{
+func (r *resolution) resolve() (value any, err error) {
+	if r.enforced {
+		defer func() {
+			if recovered := recover(); recovered != nil {
+				value, err = r.panicked(recovered)
+			}
+		}()
+	}
+	value, err = r.field.policy.Run(r.ctx, policy.Call{
 		Func:        r.attempt,
 		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
 		AbandonEnds: true,
@@ -48,6 +56,9 @@ func (r *resolution) resolve() (any, error) {
 		return r.abandoned(err)
 	}
 	if err == nil {
+		if a != nil {
+			a.revive()
+		}
 		if succeeded, ok := value.(*attempt); ok {
 			succeeded.deliver()
 			return succeeded.value, nil
@@ -76,14 +87,20 @@ func (r *resolution) resolve() (any, error) {
 
 // attempt is what the policy calls.
 func (r *resolution) attempt(ctx context.Context) (value any, err error) {
-	a := &attempt{field: r.ctx, policy: ctx, op: r.op}
+	a := &attempt{field: r.ctx, policy: ctx, op: r.op, fc: r.fc}
 	if r.field.takesNull && (r.field.nonNull || r.marked) {
 		a.written = make(chan struct{})
 	}
 	if !r.begin(a) {
 		return nil, context.Cause(ctx)
 	}
-	defer a.finish()
+	returned := false
+	defer func() {
+		a.finish()
+		if !returned && !r.enforced {
+			a.deliver() // beside the panic, which is on its way to gqlgen
+		}
+	}()
 	if r.enforced {
 		defer func() {
 			if recovered := recover(); recovered != nil {
@@ -92,6 +109,7 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 		}()
 	}
 	a.value, a.err = r.next(a)
+	returned = true
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -103,14 +121,20 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 	return a, nil
 }
 
-// begin makes a the last attempt. It reports false if the field has already ended.
+// begin makes a the last attempt, and releases the one before it, which gqlgen has no use for any
+// more. It reports false if the field has already ended.
 func (r *resolution) begin(a *attempt) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.ended {
-		r.last = a
+	if r.ended {
+		return false
 	}
-	return !r.ended
+	if r.last != nil {
+		r.op.scope.Load().remove(r.last)
+		r.last.release()
+	}
+	r.last = a
+	return true
 }
 
 // end keeps further attempts from beginning, and returns the last one, if any has begun.
@@ -148,6 +172,17 @@ func (r *resolution) abandoned(err error) (any, error) {
 	default:
 		return graphql.Null, nil
 	}
+}
+
+// panicked ends a field under whose policy a function of the user's has panicked, a RecordIf or a
+// fallback. gqlgen is to recover that, but if an attempt was being abandoned, it would report
+// the panic with the variable that the attempt writes.
+func (r *resolution) panicked(recovered any) (any, error) {
+	a := r.end()
+	if r.op.server.omitsPanicHandler || a == nil || !r.abandon(a) {
+		panic(recovered)
+	}
+	return r.abandoned(graphql.GetOperationContext(r.ctx).RecoverFunc(r.ctx, recovered))
 }
 
 // recoveredError is a panic of a resolver that ran on a goroutine of the policy's.

@@ -73,6 +73,17 @@ func registerFirst(ctx context.Context, key string, value any) {
 	graphql.RegisterExtension(ctx, key, value)
 }
 
+// forwarding returns a context whose response context hands errors on to field's, with field as
+// their context: the one that they are added with has ended, and presenters are not to take
+// that for the client's doing.
+func forwarding(field context.Context) context.Context {
+	hand := func(_ context.Context, err error) *gqlerror.Error {
+		graphql.AddError(field, err)
+		return nil
+	}
+	return graphql.WithResponseContext(context.Background(), hand, graphql.GetOperationContext(field).RecoverFunc)
+}
+
 // reportedError is the failure of a resolver that added errors and returned nil.
 type reportedError struct{ error }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // root carries all that hangs on an attempt's context while it runs: waiters on Done, and
-// derived contexts. It ends once, with the attempt's time or after the attempt is over, and
-// needs the attempt's lock.
+// derived contexts. It ends once, with the attempt's time, its failure or, if it succeeds, the
+// operation, and needs the attempt's lock.
 //
 // Under a parent that package context did not make, it starts a goroutine for each derived
 // context, which reads the parent's Err later and panics if the attempt, over by then, has
@@ -64,17 +64,17 @@ func (p *parent) AfterFunc(f func()) (stop func() bool) {
 // cancelKey is the key under which package context finds the context that knows its children.
 var cancelKey = keyAskedFor(func(ctx context.Context) { _ = context.Cause(ctx) })
 
-// beingDerivedFrom reports whether the caller is package context deriving a context, which
-// asks for an error only where it has seen Done closed.
-func beingDerivedFrom() bool {
-	return calledBy("context.(*cancelCtx).propagateCancel")
-}
+// How far up the calling goroutine's stack calledBy looks.
+const (
+	nearby   = 16 // a few contexts between the caller and the attempt's
+	anywhere = 128
+)
 
-// calledBy reports whether a function whose name begins like that is among the last 128 calls
-// on the calling goroutine.
-func calledBy(function string) bool {
-	var callers [128]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+// calledBy reports whether a function whose name begins like that is among the last calls on the
+// calling goroutine.
+func calledBy(function string, depth int) bool {
+	var callers [anywhere]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:depth])])
 	for {
 		frame, more := frames.Next()
 		if strings.HasPrefix(frame.Function, function) {

@@ -48,10 +48,17 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 		return nil
 	}
 	fields, warnings, err := schema.Walk(s, e.settings())
-	policies, composeErr := e.compose(s, fields)
-	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), err, composeErr, missingDirective(es))
-	errs = append(errs, idleTypes(fields)...)
+	compositions := compositions(s, fields)
+	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), err)
+	if e.registry != nil {
+		errs = append(errs, e.registry.Check(compositions...))
+	}
+	errs = append(append(errs, missingDirective(es)), idleTypes(fields)...)
 	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("gqlresilience:\n%w", err)
+	}
+	policies, err := e.registry.Compose(compositions...)
+	if err != nil {
 		return fmt.Errorf("gqlresilience:\n%w", err)
 	}
 
@@ -92,12 +99,8 @@ func (e *Extension) settings() map[string]schema.Settings {
 	return all
 }
 
-// compose makes the policies of fields, nil for a field of an annotated type that ends with no
-// stage on.
-func (e *Extension) compose(s *ast.Schema, fields []schema.Field) ([]*policy.Policy, error) {
-	if e.registry == nil {
-		return nil, nil // which is a mistake of the options
-	}
+// compositions are what the policies of fields are made of.
+func compositions(s *ast.Schema, fields []schema.Field) []policy.Composition {
 	list := make([]policy.Composition, len(fields))
 	for i, f := range fields {
 		origin, presetOrigin := f.Origin, f.PresetOrigin
@@ -116,7 +119,7 @@ func (e *Extension) compose(s *ast.Schema, fields []schema.Field) ([]*policy.Pol
 			Mode: mode, Optional: !f.Explicit,
 		}
 	}
-	return e.registry.Compose(list...)
+	return list
 }
 
 // idleTypes reports annotations of object types that turn nothing on for any field. One that

@@ -43,7 +43,21 @@ type Composition struct {
 // A policy is nil where nothing is on because a layer turned it all off, or the composition is
 // optional. The error tells all that is wrong at once; then nothing was made.
 func (r *Registry) Compose(list ...Composition) ([]*Policy, error) {
-	return r.compose(list, true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, err := r.planLocked(list, true)
+	if err != nil {
+		return nil, err
+	}
+	return r.makeLocked(all), nil
+}
+
+// Check reports what Compose would, and makes nothing.
+func (r *Registry) Check(list ...Composition) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := r.planLocked(list, true)
+	return err
 }
 
 // composed is a composition on its way to a policy.
@@ -56,11 +70,10 @@ type composed struct {
 	limiter    *claim[rateLimitSettings]
 }
 
-// compose makes the policies. prefixed says whether errors about a setting, which name the
-// setting's origin in any case, begin with the composition's.
-func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// planLocked merges the compositions and checks them, also against what the registry has.
+// prefixed says whether errors about a setting, which name the setting's origin in any case,
+// begin with the composition's.
+func (r *Registry) planLocked(list []Composition, prefixed bool) ([]composed, error) {
 	var errs []error
 	all := make([]composed, len(list))
 	for i, c := range list {
@@ -68,28 +81,33 @@ func (r *Registry) compose(list []Composition, prefixed bool) ([]*Policy, error)
 		errs = append(errs, err...)
 		all[i] = made
 	}
-	breakers := claims(all, func(c composed) *claim[breakerSettings] { return c.breaker })
-	bulkheads := claims(all, func(c composed) *claim[bulkheadSettings] { return c.bulkhead })
-	limiters := claims(all, func(c composed) *claim[rateLimitSettings] { return c.limiter })
 	complete := len(errs) == 0 // are the claims
-	errs = append(errs, r.breakers.check(breakers, complete)...)
-	errs = append(errs, r.bulkheads.check(bulkheads, complete)...)
-	errs = append(errs, r.limiters.check(limiters, complete)...)
+	errs = append(errs, r.breakers.check(claims(all, composed.breakerClaim), complete)...)
+	errs = append(errs, r.bulkheads.check(claims(all, composed.bulkheadClaim), complete)...)
+	errs = append(errs, r.limiters.check(claims(all, composed.limiterClaim), complete)...)
 	if len(errs) > 0 {
 		return nil, distinct(errors.Join(errs...))
 	}
-	r.breakers.makeMissing(breakers)
-	r.bulkheads.makeMissing(bulkheads)
-	r.limiters.makeMissing(limiters)
+	return all, nil
+}
 
+// makeLocked makes the policies, and the gates that are missing.
+func (r *Registry) makeLocked(all []composed) []*Policy {
+	r.breakers.makeMissing(claims(all, composed.breakerClaim))
+	r.bulkheads.makeMissing(claims(all, composed.bulkheadClaim))
+	r.limiters.makeMissing(claims(all, composed.limiterClaim))
 	policies := make([]*Policy, len(all))
 	for i, c := range all {
 		if c.spec != (Spec{}) {
 			policies[i] = r.buildLocked(c)
 		}
 	}
-	return policies, nil
+	return policies
 }
+
+func (c composed) breakerClaim() *claim[breakerSettings]   { return c.breaker }
+func (c composed) bulkheadClaim() *claim[bulkheadSettings] { return c.bulkhead }
+func (c composed) limiterClaim() *claim[rateLimitSettings] { return c.limiter }
 
 // merge merges a composition's layers and finds out which gates it claims.
 func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {

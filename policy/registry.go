@@ -73,12 +73,12 @@ func NewRegistry(config Config) (*Registry, error) {
 		r.presets[name] = &preset{layer: layer}
 		list = append(list, Composition{Name: name, Origin: origin, Layers: []Layer{layer}})
 	}
-	policies, err := r.compose(list, false)
+	all, err := r.planLocked(list, false) // nobody else has r yet
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, fmt.Errorf("policy.NewRegistry:\n%w", distinct(err))
 	}
-	for i, name := range names {
-		r.presets[name].policy = policies[i].WithSource("")
+	for i, p := range r.makeLocked(all) {
+		r.presets[names[i]].policy = p.WithSource("")
 	}
 	return r, nil
 }
