@@ -144,6 +144,59 @@ func TestAttemptsAreRefusedWhileTooManyAbandonedOnesRun(t *testing.T) {
 	})
 }
 
+// They were let in before anything was abandoned.
+func TestThoseWhoWaitedAreRefusedToo(t *testing.T) {
+	for name, gate := range map[string]policy.Spec{
+		"in the bulkhead's queue": {Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(50)}},
+		"for the rate limit": {RateLimit: &policy.RateLimitSpec{
+			Limit: new(1), Interval: new(2 * time.Second), MaxWait: new(time.Hour),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				gate.Timeout = &policy.TimeoutSpec{Duration: new(time.Second), Mode: new(policy.Enforced), MaxAbandoned: new(2)}
+				gate.CircuitBreaker = &policy.CircuitBreakerSpec{}
+				p, registry := newPolicy(t, gate)
+				breaker, _ := registry.CircuitBreaker("carrier")
+				results := make(chan error, 40)
+				for range 40 {
+					go func() { results <- run(t.Context(), p, deaf(10*time.Minute)) }()
+				}
+				rejected := 0
+				for range 40 {
+					if errors.Is(<-results, policy.ErrBulkheadFull) {
+						rejected++
+					}
+				}
+				assert.Equal(t, 38, rejected)
+				assert.Equal(t, 2, registry.Abandoned())
+				assert.Equal(t, 2, breaker.Stats().Calls)
+				if bulkhead, ok := registry.Bulkhead("carrier"); ok {
+					assert.Zero(t, bulkhead.Running())
+				}
+				require.NoError(t, registry.Wait(t.Context()))
+			})
+		})
+	}
+}
+
+func TestARefusalForAbandonedAttemptsGivesTheTokenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{
+			Timeout:   &policy.TimeoutSpec{Duration: new(time.Second), Mode: new(policy.Enforced), MaxAbandoned: new(1)},
+			RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Minute), MaxWait: new(time.Hour)},
+		})
+		limiter, _ := registry.RateLimiter("carrier")
+		abandoned := make(chan error, 1)
+		go func() { abandoned <- run(t.Context(), p, deaf(time.Hour)) }()
+		synctest.Wait()
+		assert.ErrorIs(t, run(t.Context(), p, succeed), policy.ErrBulkheadFull, "after the wait for its token")
+		assert.ErrorIs(t, <-abandoned, policy.ErrTimeout)
+		assert.Equal(t, 1, limiter.Available())
+		require.NoError(t, registry.Wait(t.Context()))
+	})
+}
+
 func TestFieldsOfAPresetShareTheCountOfAbandonedAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		registry := newRegistry(t, policy.Config{Presets: map[string]policy.Spec{"carrier": {

@@ -20,6 +20,7 @@ type attemptContext struct {
 	breaker  *CircuitBreaker
 	bulkhead *Bulkhead
 	limiter  *RateLimiter
+	token    reservation // of limiter
 	over     atomic.Bool // the gates are held no longer
 
 	abandoned bool // set and read by the caller's goroutine alone
@@ -52,6 +53,13 @@ func (a *attemptContext) holds(match func(*attemptContext) bool) bool {
 		}
 	}
 	return false
+}
+
+// refund takes back the limiter's token, if the attempt has taken one, for it is not made.
+func (a *attemptContext) refund() {
+	if a.limiter != nil {
+		a.limiter.refund(a.token)
+	}
 }
 
 // flight is an attempt on a goroutine of its own.

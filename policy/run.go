@@ -112,7 +112,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 		}
 	}
 
-	if r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned {
+	if r.tooManyAbandoned() {
 		return r.rejectAbandoned(number)
 	}
 
@@ -134,17 +134,21 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	}
 
 	limiter := r.plan.limiter
-	var token reservation
 	if limiter != nil && !r.outer.holds(func(o *attemptContext) bool { return o.limiter == limiter }) {
-		var ok bool
-		if token, ok = limiter.reserveAt(time.Now(), longestWait(ctx, limiter.settings.maxWait)); !ok {
+		token, ok := limiter.reserveAt(time.Now(), longestWait(ctx, limiter.settings.maxWait))
+		if !ok {
 			return r.rejectLimited(limiter, number, token.wait)
 		}
 		if !sleep(ctx, token.wait) {
 			limiter.refund(token)
 			return r.interrupted(ctx, number)
 		}
-		a.limiter = limiter
+		a.limiter, a.token = limiter, token
+	}
+
+	if r.tooManyAbandoned() { // by now: others may have been abandoned during the waits
+		a.refund()
+		return r.rejectAbandoned(number)
 	}
 
 	verdict := failure // which a panic or Goexit leaves in place
@@ -156,9 +160,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 		}
 		r.publishChanges(breaker, changes)
 		if !ok {
-			if a.limiter != nil {
-				limiter.refund(token)
-			}
+			a.refund()
 			return r.rejectOpen(breaker, number, retryAfter)
 		}
 	}
@@ -234,6 +236,11 @@ func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 		return nil, 0 // that of a call under the same policy around this one
 	}
 	return timeUp, limit
+}
+
+// tooManyAbandoned reports whether abandoned attempts keep further ones from being made.
+func (r *run) tooManyAbandoned() bool {
+	return r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned
 }
 
 // abandon counts the attempt until it ends, and returns what is to be done then.
