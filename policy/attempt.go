@@ -17,11 +17,13 @@ type attemptContext struct {
 	number int
 	outer  *attemptContext // the attempt that this one runs inside of, if any
 
-	breaker  *CircuitBreaker
+	breaker *CircuitBreaker
+	limiter *RateLimiter
+	token   reservation // of limiter
+	over    atomic.Bool // breaker and limiter are held no longer
+
 	bulkhead *Bulkhead
-	limiter  *RateLimiter
-	token    reservation // of limiter
-	over     atomic.Bool // the gates are held no longer
+	slot     atomic.Bool // of bulkhead; an abandoned attempt may hold it for longer than the rest
 
 	abandoned bool // set and read by the caller's goroutine alone
 }
@@ -45,14 +47,35 @@ func AttemptFromContext(ctx context.Context) int {
 	return 0
 }
 
-// holds reports whether the attempt, or one around it, is a match and still running.
-func (a *attemptContext) holds(match func(*attemptContext) bool) bool {
+// holdsBreaker reports whether the attempt, or one around it, runs with b's permit.
+func (a *attemptContext) holdsBreaker(b *CircuitBreaker) bool {
+	return a.anyAround(func(o *attemptContext) bool { return o.breaker == b && !o.over.Load() })
+}
+
+// holdsSlot reports whether the attempt, or one around it, has a slot of b.
+func (a *attemptContext) holdsSlot(b *Bulkhead) bool {
+	return a.anyAround(func(o *attemptContext) bool { return o.bulkhead == b && o.slot.Load() })
+}
+
+// holdsToken reports whether the attempt, or one around it, runs with l's token.
+func (a *attemptContext) holdsToken(l *RateLimiter) bool {
+	return a.anyAround(func(o *attemptContext) bool { return o.limiter == l && !o.over.Load() })
+}
+
+func (a *attemptContext) anyAround(match func(*attemptContext) bool) bool {
 	for ; a != nil; a = a.outer {
-		if match(a) && !a.over.Load() {
+		if match(a) {
 			return true
 		}
 	}
 	return false
+}
+
+// releaseSlot gives the slot back, if the attempt still has one.
+func (a *attemptContext) releaseSlot() {
+	if a.slot.CompareAndSwap(true, false) {
+		a.bulkhead.release()
+	}
 }
 
 // refund takes back the limiter's token, if the attempt has taken one, for it is not made.

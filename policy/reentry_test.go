@@ -177,6 +177,46 @@ func TestAnAbandonedAttemptHoldsNothing(t *testing.T) {
 	})
 }
 
+// With HoldAbandoned the slot stays the attempt's. Were it to wait for one, it would wait for
+// itself.
+func TestAnAbandonedAttemptThatHoldsItsSlotNeedsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := gatedSpec(policy.Enforced)
+		spec.RateLimit = limitSpec(5, time.Hour)
+		spec.Bulkhead.MaxQueue, spec.Bulkhead.HoldAbandoned = new(5), new(true)
+		p, registry := newPolicy(t, spec)
+		breaker, _ := registry.CircuitBreaker("carrier")
+		bulkhead, _ := registry.Bulkhead("carrier")
+		limiter, _ := registry.RateLimiter("carrier")
+		nested := make(chan error, 1)
+		var leaked context.Context
+		assert.ErrorIs(t, run(t.Context(), p, func(ctx context.Context) (string, error) {
+			time.Sleep(2 * time.Minute)
+			leaked = context.WithoutCancel(ctx)
+			waiting, cancel := context.WithTimeout(leaked, time.Hour)
+			defer cancel()
+			nested <- run(waiting, p, func(context.Context) (string, error) {
+				assert.Equal(t, 1, bulkhead.Running())
+				return "", nil
+			})
+			assert.Equal(t, 1, bulkhead.Running(), "the nested call released nothing")
+			return "", nil
+		}), policy.ErrTimeout)
+		start := time.Now()
+		assert.NoError(t, <-nested)
+		assert.Less(t, time.Since(start), 2*time.Minute, "it did not wait")
+		assert.Equal(t, 2, breaker.Stats().Calls, "the other gates are passed again")
+		assert.Equal(t, 3, limiter.Available())
+
+		require.NoError(t, registry.Wait(t.Context()))
+		assert.Zero(t, bulkhead.Running())
+		assert.NoError(t, run(leaked, p, func(context.Context) (string, error) {
+			assert.Equal(t, 1, bulkhead.Running(), "the slot is held no longer")
+			return "", nil
+		}))
+	})
+}
+
 // The nested call's context ends with the same cause as its own timer would give it.
 func TestATimeoutIsToldByTheCallItBelongsTo(t *testing.T) {
 	bothModes(t, func(t *testing.T, mode policy.TimeoutMode) {

@@ -101,7 +101,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	}
 
 	breaker := r.plan.breaker
-	if breaker != nil && r.outer.holds(func(o *attemptContext) bool { return o.breaker == breaker }) {
+	if breaker != nil && r.outer.holdsBreaker(breaker) {
 		breaker = nil
 	}
 	if breaker != nil {
@@ -118,7 +118,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 
 	a := &attemptContext{number: number, outer: r.outer}
 	bulkhead := r.plan.bulkhead
-	if bulkhead != nil && !r.outer.holds(func(o *attemptContext) bool { return o.bulkhead == bulkhead }) {
+	if bulkhead != nil && !r.outer.holdsSlot(bulkhead) {
 		switch admission := bulkhead.acquire(ctx); admission {
 		case gaveUp:
 			return r.interrupted(ctx, number)
@@ -126,15 +126,16 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 			return r.rejectFull(bulkhead, number, admission)
 		}
 		a.bulkhead = bulkhead
+		a.slot.Store(true)
 		defer func() {
 			if !a.abandoned || !bulkhead.settings.holdAbandoned {
-				bulkhead.release()
+				a.releaseSlot()
 			}
 		}()
 	}
 
 	limiter := r.plan.limiter
-	if limiter != nil && !r.outer.holds(func(o *attemptContext) bool { return o.limiter == limiter }) {
+	if limiter != nil && !r.outer.holdsToken(limiter) {
 		token, ok := limiter.reserveAt(time.Now(), longestWait(ctx, limiter.settings.maxWait))
 		if !ok {
 			return r.rejectLimited(limiter, number, token.wait)
@@ -250,9 +251,7 @@ func (r *run) abandon(a *attemptContext) (afterward func()) {
 	ofPolicy.add()
 	ofRegistry.add()
 	return func() {
-		if a.bulkhead != nil && a.bulkhead.settings.holdAbandoned {
-			a.bulkhead.release()
-		}
+		a.releaseSlot()
 		ofPolicy.done()
 		ofRegistry.done()
 	}
