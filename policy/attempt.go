@@ -81,7 +81,7 @@ func (a *attemptContext) releaseSlot() {
 // refund takes back the limiter's token, if the attempt has taken one, for it is not made.
 func (a *attemptContext) refund() {
 	if a.limiter != nil {
-		a.limiter.refund(a.token)
+		a.limiter.refundAt(time.Now(), a.token)
 	}
 }
 

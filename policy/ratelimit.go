@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -23,8 +24,10 @@ type RateLimiter struct {
 	settings rateLimitSettings
 	step     time.Duration // in which one token arrives, rounded up
 
-	mu   sync.Mutex
-	full time.Time // when the bucket is full again; guarded by mu
+	mu sync.Mutex
+	// All below is guarded by mu.
+	full   time.Time   // when the bucket is full again
+	unused []time.Time // what full was with each token that came back out of turn, in order
 }
 
 func newRateLimiter(name string, s rateLimitSettings) *RateLimiter {
@@ -77,12 +80,28 @@ func (l *RateLimiter) reserveAt(now time.Time, longest time.Duration) (r reserva
 	return reservation{wait: wait, full: full}, true
 }
 
-// refund takes a token back that was not used. If others were taken since, it is lost:
-// their turns are fixed, and a second call at one of them would exceed the limit.
-func (l *RateLimiter) refund(r reservation) {
+// refundAt takes a token back that was not used. While others taken since are out it helps
+// nobody, for their turns are fixed, and a second call at one of them would exceed the limit.
+// Once these are back, too, it counts.
+func (l *RateLimiter) refundAt(now time.Time, r reservation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.full.Equal(r.full) {
+	place, _ := slices.BinarySearchFunc(l.unused, r.full, time.Time.Compare)
+	l.unused = slices.Insert(l.unused, place, r.full)
+	last := len(l.unused) - 1
+	for ; last >= 0 && l.unused[last].Equal(l.full); last-- {
 		l.full = l.full.Add(-l.step)
 	}
+	l.unused = l.unused[:last+1]
+	l.forgetLocked(now)
+}
+
+// forgetLocked drops the tokens that have come back into the bucket by time alone. Those left
+// are no more than have a place between now and full.
+func (l *RateLimiter) forgetLocked(now time.Time) {
+	past := 0
+	for past < len(l.unused) && !l.unused[past].After(now) {
+		past++
+	}
+	l.unused = slices.Delete(l.unused, 0, past)
 }

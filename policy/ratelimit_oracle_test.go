@@ -2,20 +2,34 @@ package policy
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// grants plays calls to a limiter: each byte is a wait before the call, and its lowest bits
-// whether the call refunds its token. It returns the moments that calls were let through at.
+// grants plays calls to a limiter. The lowest bits of each byte say what happens: a call that
+// gives its token back (3), an earlier call that does (2), or a call that uses it; the rest is
+// the wait before, or which of the earlier calls. It returns the moments that calls were let
+// through at.
 func grants(t *testing.T, s rateLimitSettings, input []byte) []time.Time {
 	t.Helper()
 	l := newRateLimiter("fuzzed", s)
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	var passed []time.Time
+	var taken []reservation
+	var passed []time.Time // when each of them has its turn
 	for _, b := range input[:min(len(input), 400)] {
+		if b&3 == 2 && len(taken) > 0 {
+			i := len(taken) - 1 - int(b>>2)%len(taken)
+			l.refundAt(now, taken[i])
+			taken, passed = slices.Delete(taken, i, i+1), slices.Delete(passed, i, i+1)
+			most := s.burst + int(s.maxWait/l.step) + 1
+			if len(l.unused) > most {
+				t.Fatalf("remembers %d unused tokens, where %d have a place", len(l.unused), most)
+			}
+			continue
+		}
 		now = now.Add(time.Duration(b>>2) * s.interval / time.Duration(8*s.limit))
 		r, ok := l.reserveAt(now, s.maxWait)
 		switch {
@@ -29,13 +43,14 @@ func grants(t *testing.T, s rateLimitSettings, input []byte) []time.Time {
 			if r, _ := l.reserveAt(now.Add(r.wait), 0); r.wait != 0 {
 				t.Fatalf("a call that came back when told to had to wait for another %v", r.wait)
 			} else {
-				l.refund(r)
+				l.refundAt(now, r)
 			}
 		case r.wait < 0 || r.wait > s.maxWait:
 			t.Fatalf("a wait of %v, and %v is the most", r.wait, s.maxWait)
 		case b&3 == 3:
-			l.refund(r)
+			l.refundAt(now, r)
 		default:
+			taken = append(taken, r)
 			passed = append(passed, now.Add(r.wait))
 		}
 	}
@@ -48,6 +63,7 @@ func FuzzRateLimiter(f *testing.F) {
 	f.Add(uint8(5), uint8(5), uint16(0), []byte{0, 0, 0, 0, 0, 0, 0, 60, 60, 60, 0, 0, 0, 0, 0})
 	f.Add(uint8(1), uint8(1), uint16(900), []byte{0, 0, 3, 0, 8, 3, 8, 8, 255, 0, 0})
 	f.Add(uint8(7), uint8(3), uint16(5000), []byte{4, 4, 4, 3, 3, 3, 4, 4, 0, 0, 0, 7, 7, 7})
+	f.Add(uint8(0), uint8(0), uint16(9000), []byte{0, 0, 0, 0, 0, 0, 14, 10, 2, 0, 0, 40, 0, 2, 6, 2, 0, 0})
 	f.Fuzz(func(t *testing.T, limit, burst uint8, maxWait uint16, input []byte) {
 		s := rateLimitSettings{
 			limit: int(limit%20) + 1, burst: int(burst%20) + 1,
@@ -115,21 +131,68 @@ func TestLimiterAgreesWithABucketThatCountsTokens(t *testing.T) {
 	}
 }
 
-func TestATokenIsRefundedOnlyWhileItIsTheLast(t *testing.T) {
+func TestATokenIsRefundedOnceAllTakenSinceAre(t *testing.T) {
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	l := newRateLimiter("", rateLimitSettings{limit: 1, interval: time.Second, burst: 1, maxWait: time.Hour})
-	first, _ := l.reserveAt(start, time.Hour)
-	second, _ := l.reserveAt(start, time.Hour)
-	third, _ := l.reserveAt(start, time.Hour)
+	reserve := func() reservation {
+		r, ok := l.reserveAt(start, time.Hour)
+		assert.True(t, ok)
+		return r
+	}
+	first, second, third := reserve(), reserve(), reserve()
 	assert.Equal(t, []time.Duration{0, time.Second, 2 * time.Second}, []time.Duration{first.wait, second.wait, third.wait})
 
-	l.refund(second) // its turn is gone: the third keeps its own
-	fourth, _ := l.reserveAt(start, time.Hour)
+	l.refundAt(start, second) // the third keeps its turn
+	fourth := reserve()
 	assert.Equal(t, 3*time.Second, fourth.wait)
-	l.refund(fourth)
-	l.refund(third)
-	again, _ := l.reserveAt(start, time.Hour)
-	assert.Equal(t, 2*time.Second, again.wait)
+	l.refundAt(start, fourth)
+	l.refundAt(start, third)
+	assert.Equal(t, time.Second, reserve().wait, "the turn of the second, for nobody comes after it")
+	assert.Equal(t, 2*time.Second, reserve().wait, "and it is given once")
+}
+
+func TestTokensComeBackInWhateverOrder(t *testing.T) {
+	const calls = 60
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	inOrder := make([]int, calls)
+	for i := range inOrder {
+		inOrder[i] = i
+	}
+	reversed := slices.Clone(inOrder)
+	slices.Reverse(reversed)
+	for name, order := range map[string][]int{
+		"oldest first": inOrder, "newest first": reversed, "shuffled": rand.New(rand.NewPCG(1, 4)).Perm(calls),
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newRateLimiter("", rateLimitSettings{limit: 1, interval: time.Second, burst: 1})
+			l.reserveAt(start, 0)
+			var taken []reservation
+			for range calls {
+				r, _ := l.reserveAt(start, time.Hour)
+				taken = append(taken, r)
+			}
+			for _, i := range order {
+				l.refundAt(start.Add(time.Second/2), taken[i])
+			}
+			r, _ := l.reserveAt(start.Add(time.Second/2), time.Hour)
+			assert.Equal(t, time.Second/2, r.wait)
+			assert.Empty(t, l.unused)
+		})
+	}
+}
+
+func TestTokensThatCameBackOutOfTurnAreForgottenInTime(t *testing.T) {
+	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := newRateLimiter("", rateLimitSettings{limit: 1, interval: time.Second, burst: 1})
+	for range 10_000 { // of each two calls the first gives up
+		first, _ := l.reserveAt(now, time.Hour)
+		_, ok := l.reserveAt(now, time.Hour)
+		assert.True(t, ok)
+		l.refundAt(now, first)
+		assert.LessOrEqual(t, len(l.unused), 2)
+		now = now.Add(2 * time.Second)
+	}
+	assert.LessOrEqual(t, cap(l.unused), 8)
 }
 
 func TestAnUnevenStepNeverExceedsTheLimit(t *testing.T) {

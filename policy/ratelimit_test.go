@@ -120,6 +120,28 @@ func TestACancelledWaitGivesItsTokenBack(t *testing.T) {
 	})
 }
 
+func TestAQueueThatGivesUpLeavesNoWaitBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _, _ := newLimiter(t, func(r *policy.RateLimitSpec) {
+			r.Limit, r.Burst, r.MaxWait = new(1), new(1), new(time.Minute)
+		})
+		require.NoError(t, run(t.Context(), p, succeed))
+		start := time.Now()
+		var waiting sync.WaitGroup
+		for i := range 60 {
+			waiting.Go(func() {
+				time.Sleep(time.Duration(i)) // so that they queue, and give up, in order
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(500*time.Millisecond, cancel)
+				assert.ErrorIs(t, run(ctx, p, succeed), context.Canceled)
+			})
+		}
+		waiting.Wait()
+		assert.NoError(t, run(t.Context(), p, succeed))
+		assert.Equal(t, time.Second, time.Since(start))
+	})
+}
+
 func TestARateLimitRejectionGivesTheSlotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		spec := rateLimit(func(r *policy.RateLimitSpec) { r.Limit = new(1) })

@@ -141,7 +141,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 			return r.rejectLimited(limiter, number, token.wait)
 		}
 		if !sleep(ctx, token.wait) {
-			limiter.refund(token)
+			limiter.refundAt(time.Now(), token)
 			return r.interrupted(ctx, number)
 		}
 		a.limiter, a.token = limiter, token
