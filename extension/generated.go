@@ -93,10 +93,16 @@ func resolverResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
 		return nil
 	}
 	result := resolver.Type.Out(0)
-	if goField := f.Definition.Directives.ForName("goField"); goField != nil && isTrue(goField.Arguments.ForName("batch")) && result.Kind() == reflect.Slice {
+	if isBatch(f) && result.Kind() == reflect.Slice {
 		return result.Elem()
 	}
 	return result
+}
+
+// isBatch reports whether the field's resolver answers for all items of a list at once.
+func isBatch(f schema.Field) bool {
+	goField := f.Definition.Directives.ForName("goField")
+	return goField != nil && isTrue(goField.Arguments.ForName("batch"))
 }
 
 // missingDirective reports code that calls @resilience at run time where nobody implements it:

@@ -111,14 +111,27 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 	a.value, a.err = r.next(a)
 	returned = true
 	if a.err != nil {
-		return nil, a.err
+		return nil, r.failure(a, a.err)
 	}
 	if own := a.own(); own != nil && isNil(a.value) {
 		if added := own.added(); added != nil {
-			return nil, &reportedError{added}
+			return nil, r.failure(a, &reportedError{added})
 		}
 	}
 	return a, nil
+}
+
+// failure is what the attempt's err means. A batch has run under the attempt of one
+// of its items, and the time that was up is that attempt's: a timeout for the other items too.
+func (r *resolution) failure(a *attempt, err error) error {
+	if !r.field.batch || a.policy.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if _, told := errors.AsType[*policy.Error](err); !told {
+		p := r.field.policy
+		return &policy.Error{Kind: policy.KindTimeout, Policy: p.Name(), Source: p.Source(), Cause: err}
+	}
+	return err
 }
 
 // begin makes a the last attempt, and releases the one before it, which gqlgen has no use for any

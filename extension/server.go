@@ -34,7 +34,8 @@ type field struct {
 	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
 	// not tell gqlgen that the field is null.
 	takesNull bool
-	noStream  any // what to return for a stream that does not start; nil for other fields
+	batch     bool // one call, under one item's attempt, answers for all items of a list
+	noStream  any  // what to return for a stream that does not start; nil for other fields
 }
 
 // Validate reads the schema's annotations and makes the policies of its fields. Its error
@@ -69,7 +70,7 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 		}
 		made.fields[fieldKey{f.Object, f.Name}] = &field{
 			policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
-			takesNull: takesNull(es, f), noStream: noStream(es, f),
+			takesNull: takesNull(es, f), batch: isBatch(f), noStream: noStream(es, f),
 		}
 		if spec := e.fields[f.Coordinate()].Spec; isMutating(s, f) && !f.Idempotent && isOn(spec.Retry) {
 			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
