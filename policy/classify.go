@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/gqlresilience/gqlresilience/internal/errtree"
@@ -89,13 +90,23 @@ func retryAfterOf(err error) time.Duration {
 }
 
 // walk visits err and all that it wraps, joined errors included. It does not look behind an
-// [*Error]: what led a policy to its verdict does not change the verdict.
+// [*Error]: what led a policy to its verdict does not change the verdict. A nil pointer says
+// nothing, and is left out.
 func walk(err error, visit func(error)) {
 	errtree.Walk(err, func(e error) (descend bool) {
+		if isNilPointer(e) {
+			return false
+		}
 		visit(e)
 		_, verdict := e.(*Error)
 		return !verdict
 	})
+}
+
+// isNilPointer reports whether err is a pointer to nothing, most of whose methods would panic.
+func isNilPointer(err error) bool {
+	v := reflect.ValueOf(err)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // retried is the built-in answer for RetrySpec.RetryIf.

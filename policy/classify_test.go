@@ -127,6 +127,45 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 	}
 }
 
+// apiError is an error as clients generated from a specification have them.
+type apiError struct{ code int }
+
+func (e *apiError) Error() string   { return fmt.Sprintf("status %d", e.code) }
+func (e *apiError) StatusCode() int { return e.code }
+
+func TestANilPointerIsAFailureThatSaysNothing(t *testing.T) {
+	for name, err := range map[string]error{
+		"policy error":   (*policy.Error)(nil),
+		"response error": (*policy.ResponseError)(nil),
+		"panic error":    (*policy.PanicError)(nil),
+		"fallback error": (*policy.FallbackError)(nil),
+		"foreign error":  (*apiError)(nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				assert.Equal(t, aFailure, observe(t, failWith(err)))
+				assert.Equal(t, aFailure, observe(t, failWith(errors.Join(err, errDown))))
+				assert.Equal(t, aClientError, observe(t, failWith(errors.Join(err, statusCode(404)))), "what is beside it still counts")
+				assert.Equal(t, aPermanent, observe(t, failWith(policy.Permanent(err))))
+				assert.NotErrorIs(t, err, policy.ErrTimeout)
+			})
+		})
+	}
+}
+
+func TestATimeoutCausedByANilPointerCanBeRead(t *testing.T) {
+	for _, err := range []error{(*policy.Error)(nil), (*apiError)(nil)} {
+		synctest.Test(t, func(t *testing.T) {
+			p, _ := newPolicy(t, policy.Spec{Timeout: timeoutSpec(time.Second, policy.Cooperative)})
+			timeout := run(t.Context(), p, func(ctx context.Context) (string, error) {
+				<-ctx.Done()
+				return "", err
+			})
+			assert.EqualError(t, timeout, `policy "carrier": the operation timed out: <nil>`)
+		})
+	}
+}
+
 func TestATimeoutOfTheAttemptIsAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		assert.Equal(t, aFailure, observe(t, obey))

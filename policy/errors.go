@@ -100,22 +100,27 @@ func (e *Error) detail() string {
 	if e.Reason != "" {
 		text += " (" + e.Reason + ")"
 	}
-	switch cause, ok := e.Cause.(*Error); {
-	case ok && cause.Policy == e.Policy && cause.Source == e.Source:
+	switch cause, _ := e.Cause.(*Error); {
+	case cause != nil && cause.Policy == e.Policy && cause.Source == e.Source:
 		text += ": " + cause.detail()
 	case e.Cause != nil:
-		text += ": " + e.Cause.Error()
+		text += fmt.Sprintf(": %v", e.Cause) // and not Error, for it may be a nil pointer
 	}
 	return text
 }
 
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Cause }
+// Unwrap returns the cause. That of a nil e is nil.
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Cause
+}
 
 // Is reports whether target is the sentinel of the error's kind or, for a timeout,
-// [context.DeadlineExceeded].
+// [context.DeadlineExceeded]. A nil e is neither.
 func (e *Error) Is(target error) bool {
-	return target == e.Kind.sentinel() || e.Timeout() && target == context.DeadlineExceeded
+	return e != nil && (target == e.Kind.sentinel() || e.Timeout() && target == context.DeadlineExceeded)
 }
 
 // Timeout reports whether the error is a timeout, as [net.Error] does.
@@ -134,7 +139,7 @@ type PanicError struct {
 // newPanicError makes the error of a value just recovered. The panic of a call inside the
 // attempt, raised again, has the stack that is of interest already.
 func newPanicError(recovered any) *PanicError {
-	if raised, ok := recovered.(*PanicError); ok {
+	if raised, _ := recovered.(*PanicError); raised != nil {
 		return raised
 	}
 	return &PanicError{Value: recovered, Stack: debug.Stack()}
@@ -143,8 +148,11 @@ func newPanicError(recovered any) *PanicError {
 // Error tells the panic's value and stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
 
-// Unwrap returns the panic's value if that is an error.
+// Unwrap returns the panic's value if that is an error. That of a nil e is nil.
 func (e *PanicError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
 	err, _ := e.Value.(error)
 	return err
 }
@@ -162,8 +170,13 @@ type FallbackError struct {
 // Error returns the text of the fallback's own error.
 func (e *FallbackError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the fallback's error and the one it was given.
-func (e *FallbackError) Unwrap() []error { return []error{e.Err, e.Cause} }
+// Unwrap returns the fallback's error and the one it was given. Those of a nil e are none.
+func (e *FallbackError) Unwrap() []error {
+	if e == nil {
+		return nil
+	}
+	return []error{e.Err, e.Cause}
+}
 
 // same reports that a and b are one error. Where == would panic, as for errors that are lists,
 // equal ones are the same.

@@ -57,6 +57,18 @@ func TestACooperativePanicPassesThroughAsItIs(t *testing.T) {
 	})
 }
 
+func TestAPanicWithANilPointerIsAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := panicky(t, policy.Enforced, nil)
+		value := caught(func() {
+			times(1, p, func(context.Context) (string, error) { panic((*policy.PanicError)(nil)) })
+		})
+		require.IsType(t, &policy.PanicError{}, value)
+		assert.NotNil(t, value)
+		released(t, registry, 1)
+	})
+}
+
 func TestAnEnforcedPanicIsRaisedAgainForTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, registry := panicky(t, policy.Enforced, nil)
