@@ -72,6 +72,21 @@ func TestALimitOfAgesStillLimits(t *testing.T) {
 	}
 }
 
+// listErr is an error that == panics over.
+type listErr []string
+
+func (listErr) Error() string { return "a list" }
+
+// listingContext ends with such an error.
+type listingContext struct{ context.Context }
+
+func (listingContext) Err() error { return listErr{"gone"} }
+
+func TestAContextMayEndWithAnErrorThatCannotBeCompared(t *testing.T) {
+	p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(2, 0)})
+	assert.Equal(t, listErr{"gone"}, run(listingContext{t.Context()}, p, succeed))
+}
+
 func TestAvailableIsNeverMoreThanTheBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const decade = 10 * 365 * 24 * time.Hour

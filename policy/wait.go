@@ -47,7 +47,7 @@ func awaitTimer(ctx context.Context) {
 // ended is the error of a context that has ended: its own, and its cause if that says more.
 func ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if err == nil || cause == err {
+	if err == nil || same(cause, err) {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)
