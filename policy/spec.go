@@ -223,6 +223,10 @@ type CircuitBreakerSpec struct {
 	// RecordIf, when set, decides in place of the built-in classification whether an error
 	// is a failure; false means it is ignored, neither success nor failure. It is not asked
 	// about a cancelled caller or a rejection, which are ignored, or a panic, which counts.
+	//
+	// Settings that differ for one breaker are an error, but functions cannot be compared:
+	// those made by the same function literal count as the same, whatever variables they
+	// captured, and the breaker keeps the first.
 	RecordIf func(error) bool
 }
 
