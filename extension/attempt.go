@@ -157,7 +157,7 @@ func (a *attempt) cancelled() {
 	a.catchUpLocked()
 }
 
-// catchUpLocked ends the root if the attempt's time is up.
+// catchUpLocked ends the root if the attempt's context has ended.
 func (a *attempt) catchUpLocked() {
 	if a.root.Context == nil {
 		return
@@ -169,6 +169,8 @@ func (a *attempt) catchUpLocked() {
 		}
 	case expired:
 		a.root.endWith(a.policy, a.ended)
+	case released:
+		a.root.endWith(a.field, cmp.Or(a.field.Err(), context.Canceled))
 	}
 }
 
@@ -223,7 +225,7 @@ func (a *attempt) release() {
 	defer a.mu.Unlock()
 	if a.state.CompareAndSwap(over, released) && a.root.Context != nil {
 		a.unwatch()
-		a.root.endWith(a.field, cmp.Or(a.field.Err(), context.Canceled))
+		a.catchUpLocked()
 	}
 }
 

@@ -100,6 +100,23 @@ func TestWhatHangsOnAFailedAttemptEndsWithTheNext(t *testing.T) {
 	})
 }
 
+func TestTheContextOfAFailedAttemptHasEndedOnceTheNextBegins(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+		stub := &testgraph.Stub{}
+		var before context.Context
+		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
+			if before != nil {
+				<-before.Done() // asked for only now
+				assert.ErrorIs(t, before.Err(), context.Canceled)
+			}
+			before = ctx
+			return nil, errDown
+		}
+		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": retrying(spec, 2)})
+		require.Equal(t, []string{"text: " + errDown.Error()}, messages(testgraph.Post(requestContext(t), t, server, `{ text }`)))
+	})
+}
+
 func TestAFieldThatTwoExtensionsWantRunsUnderThePolicyOfTheFirst(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		t.Run(fmt.Sprint("the same extension: ", same), func(t *testing.T) {
