@@ -51,11 +51,12 @@ type Event struct {
 }
 
 // Subscribe calls fn for every event of every policy of the registry, on the goroutine that
-// caused it, with that call's context and no lock held, so fn should be quick. It must not run
-// anything under a policy of the registry: at some events its goroutine still has a slot of the
-// bulkhead, for which a call that fn makes would wait for ever. A panic in fn is logged with
-// [slog.Default] and goes no further. The returned function ends the subscription; calls already
-// under way may still finish after it has returned. Subscribe panics if fn is nil.
+// caused it, with that call's context and no lock held, so fn should be quick and must be safe
+// for concurrent use. It must not run anything under a policy of the registry: at some events
+// its goroutine still has a slot of the bulkhead, for which a call that fn makes would wait for
+// ever. A panic in fn is logged with [slog.Default] and goes no further. The returned function
+// ends the subscription; calls already under way may still finish after it has returned.
+// Subscribe panics if fn is nil.
 func (r *Registry) Subscribe(fn func(context.Context, Event)) (cancel func()) {
 	if fn == nil {
 		panic("policy: Registry.Subscribe: the function is nil")
