@@ -41,7 +41,10 @@ func (e *Extension) fallbackMistakes(es graphql.ExecutableSchema, fields []schem
 	}
 	for _, f := range fields {
 		fallback, ok := e.fallbacks[f.Coordinate()]
-		if result := resolverResult(es, f); ok && result != nil && !fits(fallback.returns, result) {
+		if !ok {
+			continue
+		}
+		if result := resolverResult(es, f); result != nil && !fits(fallback.returns, result) {
 			errs = append(errs, fmt.Errorf("WithFallback(%q): returns %v, but the resolver returns %v", f.Coordinate(), fallback.returns, result))
 		}
 	}

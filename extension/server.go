@@ -72,7 +72,7 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 			policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
 			takesNull: takesNull(es, f), batch: isBatch(f), noStream: noStream(es, f),
 		}
-		if spec := e.fields[f.Coordinate()].Spec; isMutating(s, f) && !f.Idempotent && isOn(spec.Retry) {
+		if retry := e.fields[f.Coordinate()].Spec.Retry; retry != nil && isOn(retry.Enabled) && isMutating(s, f) && !f.Idempotent {
 			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
 		}
 	}
@@ -147,8 +147,11 @@ func idleTypes(fields []schema.Field) []error {
 // hasTimeout reports whether the layer, which a directive made, turns the timeout on.
 func hasTimeout(layer policy.Layer) bool {
 	timeout := layer.Spec.Timeout
-	return timeout != nil && (timeout.Enabled == nil || *timeout.Enabled)
+	return timeout != nil && isOn(timeout.Enabled)
 }
+
+// isOn reports whether a stage that is mentioned with that Enabled is on.
+func isOn(enabled *bool) bool { return enabled == nil || *enabled }
 
 func (e *Extension) warn(warnings []string) {
 	logger := e.logger
@@ -196,8 +199,4 @@ func rootName(root *ast.Definition) string {
 		return ""
 	}
 	return root.Name
-}
-
-func isOn(retry *policy.RetrySpec) bool {
-	return retry != nil && (retry.Enabled == nil || *retry.Enabled)
 }

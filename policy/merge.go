@@ -12,7 +12,8 @@ type Layer struct {
 	Spec   Spec
 }
 
-const backoffPath = "retry.backoff."
+// backoffShape are the settings that a backoff's Func takes the place of.
+var backoffShape = []string{"retry.backoff.delay", "retry.backoff.factor", "retry.backoff.jitter"}
 
 // merged is what a stack of layers comes to: the stages that are on, with their settings, and
 // where each setting came from.
@@ -90,8 +91,8 @@ func (m *merged) shaped(to reflect.Value, origin string) bool {
 	if to.Type() != reflect.TypeFor[BackoffSpec]() {
 		return false
 	}
-	for _, shape := range []string{"delay", "factor", "jitter"} {
-		if by, ok := m.origins[backoffPath+shape]; ok && by != origin {
+	for _, path := range backoffShape {
+		if by, ok := m.origins[path]; ok && by != origin {
 			return true
 		}
 	}

@@ -204,13 +204,11 @@ func (r *run) judge(a *attemptContext, res result) result {
 	}
 	timeUp, limit := r.timeUp(a)
 	switch {
+	case timeUp != nil && res.abandoned:
+		res = r.timedOut(a.number, timeUp, limit, nil)
+		res.abandoned = true
 	case timeUp != nil:
-		timeout := *timeUp
-		if !res.abandoned {
-			timeout.Cause = unmarked(res.err)
-		}
-		res = result{err: &timeout, class: classTimeout, abandoned: res.abandoned}
-		r.publish(Event{Kind: EventTimeout, Attempt: a.number, Timeout: limit, Reason: timeout.Reason, Err: res.err})
+		res = r.timedOut(a.number, timeUp, limit, res.err)
 	case res.err == nil:
 		return res
 	default:
@@ -239,6 +237,14 @@ func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 	return timeUp, limit
 }
 
+// timedOut is the result of a timeout, after the failure cause, if any.
+func (r *run) timedOut(attempt int, timeUp *Error, limit time.Duration, cause error) result {
+	timeout := *timeUp
+	timeout.Cause = unmarked(cause)
+	r.publish(Event{Kind: EventTimeout, Attempt: attempt, Timeout: limit, Reason: timeout.Reason, Err: &timeout})
+	return result{err: &timeout, class: classTimeout}
+}
+
 // tooManyAbandoned reports whether abandoned attempts keep further ones from being made.
 func (r *run) tooManyAbandoned() bool {
 	return r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned
@@ -260,10 +266,7 @@ func (r *run) abandon(a *attemptContext) (afterward func()) {
 // interrupted is the result where ctx ended while no attempt was running.
 func (r *run) interrupted(ctx context.Context, attempt int) result {
 	if timeUp, limit := r.timeUp(ctx); timeUp != nil && r.caller.Err() == nil {
-		timeout := *timeUp
-		timeout.Cause = r.last
-		r.publish(Event{Kind: EventTimeout, Attempt: attempt, Timeout: limit, Reason: timeout.Reason, Err: &timeout})
-		return result{err: &timeout, class: classTimeout}
+		return r.timedOut(attempt, timeUp, limit, r.last)
 	}
 	err := ended(ctx)
 	if r.last != nil {

@@ -140,9 +140,9 @@ func (c *checker) retry(r *RetrySpec) {
 		c.wrong("retry.backoff.delay", *b.Delay, "must be at most "+c.naming("retry.backoff.maxDelay", *b.MaxDelay))
 	}
 	if b.Func != nil {
-		for _, shape := range []string{"delay", "factor", "jitter"} {
-			if c.origins["retry.backoff."+shape] == c.origins["retry.backoff.func"] {
-				c.wrong("retry.backoff."+shape, "set", "has no use beside a func")
+		for _, path := range backoffShape {
+			if c.origins[path] == c.origins["retry.backoff.func"] {
+				c.wrong(path, "set", "has no use beside a func")
 			}
 		}
 	}

@@ -25,6 +25,5 @@ type Settings struct {
 
 // setsStage reports whether the settings mention any stage.
 func (s Settings) setsStage() bool {
-	return s.Spec.Timeout != nil || s.Spec.Retry != nil || s.Spec.CircuitBreaker != nil ||
-		s.Spec.Bulkhead != nil || s.Spec.RateLimit != nil || s.Spec.Fallback != nil
+	return s.Spec != (policy.Spec{})
 }
