@@ -25,6 +25,8 @@ type attemptContext struct {
 	bulkhead *Bulkhead
 	slot     atomic.Bool // of bulkhead; an abandoned attempt may hold it for longer than the rest
 
+	budget *Budget // whose turn the attempt has
+
 	abandoned bool // set and read by the caller's goroutine alone
 }
 
@@ -60,6 +62,12 @@ func (a *attemptContext) holdsSlot(b *Bulkhead) bool {
 // holdsToken reports whether the attempt, or one around it, runs with l's token.
 func (a *attemptContext) holdsToken(l *RateLimiter) bool {
 	return a.anyAround(func(o *attemptContext) bool { return o.limiter == l && !o.over.Load() })
+}
+
+// hasTurn reports whether an attempt around this one, or it itself, is one of those that b lets
+// run.
+func (a *attemptContext) hasTurn(b *Budget) bool {
+	return a.anyAround(func(o *attemptContext) bool { return o.budget == b && !o.over.Load() })
 }
 
 func (a *attemptContext) anyAround(match func(*attemptContext) bool) bool {

@@ -15,6 +15,7 @@ const (
 	classSuccess    class = iota // no error
 	classCallerDone              // the caller cancelled or its own deadline passed
 	classTimeout                 // the attempt's own time was up
+	classOutOfTime               // the time of the whole operation was up
 	classRejection               // a policy, this one or another, let nothing through
 	classPanic                   // the function panicked, or ended its goroutine
 	classPermanent
@@ -117,7 +118,7 @@ func (c class) outcome() outcome {
 	switch c {
 	case classSuccess:
 		return success
-	case classCallerDone, classRejection, classClientError:
+	case classCallerDone, classOutOfTime, classRejection, classClientError:
 		return ignored
 	default:
 		return failure
@@ -129,5 +130,5 @@ func (c class) answered() bool { return c != classCallerDone && c != classClient
 
 // ofFunction reports whether RetryIf and RecordIf are asked about such an error.
 func (c class) ofFunction() bool {
-	return c != classSuccess && c != classCallerDone && c != classRejection && c != classPanic
+	return c == classTimeout || c == classPermanent || c == classClientError || c == classFailure
 }

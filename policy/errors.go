@@ -26,6 +26,10 @@ var (
 	ErrRateLimited = errors.New("the rate limit is exceeded")
 )
 
+// ErrNoFallback is what a fallback returns that has no answer after all: the call's own error
+// stands, and it is as if there were no fallback.
+var ErrNoFallback = errors.New("the fallback has no answer")
+
 // ErrorKind tells the errors of a policy apart.
 type ErrorKind int
 

@@ -72,6 +72,12 @@ type Call struct {
 	// AbandonEnds makes an abandoned attempt the last: no further attempt and no fallback
 	// runs beside it, and Run returns its timeout at once.
 	AbandonEnds bool
+
+	// Budget is what the operation that the call belongs to has left. nil: no limit.
+	Budget *Budget
+
+	// Answered is told the error that the fallback has answered for. nil: nobody.
+	Answered func(err error)
 }
 
 // Run runs call.Func under p, as [Execute] does, for adapters.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -34,12 +35,9 @@ func (r *run) withFallback() (any, error) {
 	}
 	err := unmarked(res.err)
 	if f := r.plan.fallback; f != nil && !r.ended(res) && f.answers(res, err) {
-		r.publish(Event{Kind: EventFallback, Err: err})
-		value, fallbackErr := f.fn(r.caller, err)
-		if fallbackErr != nil && !same(fallbackErr, err) {
-			fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
+		if value, fallbackErr := f.fn(r.caller, err); !errors.Is(fallbackErr, ErrNoFallback) {
+			return r.answered(value, fallbackErr, err)
 		}
-		return value, fallbackErr
 	}
 	if res.raised {
 		panic(err)
@@ -47,12 +45,27 @@ func (r *run) withFallback() (any, error) {
 	return res.value, err
 }
 
+// answered is the end of a run whose fallback was asked about err.
+func (r *run) answered(value any, fallbackErr, err error) (any, error) {
+	r.publish(Event{Kind: EventFallback, Err: err})
+	switch {
+	case fallbackErr == nil:
+		if r.call.Answered != nil {
+			r.call.Answered(err)
+		}
+	case !same(fallbackErr, err):
+		fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
+	}
+	return value, fallbackErr
+}
+
 // ended reports whether an abandoned attempt ends the run.
 func (r *run) ended(res result) bool { return res.abandoned && r.call.AbandonEnds }
 
-// withinTotal is the total timeout.
+// withinTotal is the total timeout, and the deadline of the operation.
 func (r *run) withinTotal() result {
-	ctx := r.caller
+	ctx, cancel := r.call.Budget.until(r.caller)
+	defer cancel()
 	if r.plan.total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.plan.total, r.policy.totalTimeUp)
@@ -70,6 +83,9 @@ func (r *run) withRetries(ctx context.Context) result {
 		}
 		delay, worthwhile := r.plan.retry.delay(ctx, res.err, attempt)
 		if !worthwhile {
+			return res
+		}
+		if !r.call.Budget.takeRetry() {
 			return res
 		}
 		r.publish(Event{Kind: EventRetry, Attempt: attempt, Delay: delay, Err: res.err})
@@ -104,19 +120,22 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	if breaker != nil && r.outer.holdsBreaker(breaker) {
 		breaker = nil
 	}
-	if breaker != nil {
-		retryAfter, ok, changes := breaker.passableAt(time.Now())
-		r.publishChanges(breaker, changes)
-		if !ok {
-			return r.rejectOpen(breaker, number, retryAfter)
-		}
-	}
-
-	if r.tooManyAbandoned() {
-		return r.rejectAbandoned(number)
+	if rejection, rejected := r.rejectEarly(breaker, number); rejected {
+		return rejection
 	}
 
 	a := &attemptContext{number: number, outer: r.outer}
+	if budget := r.call.Budget; budget.bounds() && !r.outer.hasTurn(budget) {
+		if budget.turns.acquire(ctx) == gaveUp {
+			return r.interrupted(ctx, number)
+		}
+		defer budget.turns.release()
+		a.budget = budget
+		if rejection, rejected := r.rejectEarly(breaker, number); rejected { // by now
+			return rejection
+		}
+	}
+
 	bulkhead := r.plan.bulkhead
 	if bulkhead != nil && !r.outer.holdsSlot(bulkhead) {
 		switch admission := bulkhead.acquire(ctx); admission {
@@ -172,6 +191,21 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 		verdict = breaker.verdict(res)
 	}
 	return res
+}
+
+// rejectEarly rejects an attempt that could only wait in vain.
+func (r *run) rejectEarly(breaker *CircuitBreaker, number int) (rejection result, rejected bool) {
+	if breaker != nil {
+		retryAfter, ok, changes := breaker.passableAt(time.Now())
+		r.publishChanges(breaker, changes)
+		if !ok {
+			return r.rejectOpen(breaker, number, retryAfter), true
+		}
+	}
+	if r.tooManyAbandoned() {
+		return r.rejectAbandoned(number), true
+	}
+	return result{}, false
 }
 
 // do calls the function, for as long as the attempt may take.
@@ -230,6 +264,8 @@ func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 		timeUp, limit = r.policy.attemptTimeUp, r.plan.timeout
 	case error(r.policy.totalTimeUp):
 		timeUp, limit = r.policy.totalTimeUp, r.plan.total
+	case r.call.Budget.cause():
+		timeUp = r.call.Budget.timeUp
 	}
 	if timeUp != nil && context.Cause(r.caller) == error(timeUp) {
 		return nil, 0 // that of a call under the same policy around this one
@@ -240,8 +276,11 @@ func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 // timedOut is the result of a timeout, after the failure cause, if any.
 func (r *run) timedOut(attempt int, timeUp *Error, limit time.Duration, cause error) result {
 	timeout := *timeUp
-	timeout.Cause = unmarked(cause)
+	timeout.Policy, timeout.Source, timeout.Cause = r.policy.name, r.policy.source, unmarked(cause)
 	r.publish(Event{Kind: EventTimeout, Attempt: attempt, Timeout: limit, Reason: timeout.Reason, Err: &timeout})
+	if r.call.Budget != nil && timeUp == r.call.Budget.timeUp {
+		return result{err: &timeout, class: classOutOfTime}
+	}
 	return result{err: &timeout, class: classTimeout}
 }
 

@@ -284,8 +284,9 @@ type FallbackSpec struct {
 	Enabled *bool
 
 	// Func gets the caller's context and the error, and returns the answer. An error that it
-	// returns takes the place of the original, which stays in the chain as its cause. It has
-	// no timeout of its own and its panics are the caller's. Required.
+	// returns takes the place of the original, which stays in the chain as its cause; with
+	// [ErrNoFallback] the original stands. It has no timeout of its own and its panics are the
+	// caller's. Required.
 	Func func(ctx context.Context, err error) (any, error)
 
 	// FallbackIf, when set, decides in place of the built-in classification which errors

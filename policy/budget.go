@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// BudgetSpec says what the calls of one operation may take together. The zero value limits
+// nothing.
+type BudgetSpec struct {
+	// Deadline is when the operation is out of time: calls then fail with a timeout, which no
+	// breaker counts and a fallback may answer. Zero: never.
+	Deadline time.Time
+
+	// Retries is how many retries all calls together may make. When they are used up, the error
+	// of the last attempt stands. nil: no limit beside the policies' own.
+	Retries *int
+
+	// Concurrency is how many attempts may run at once. Further ones wait, first come first,
+	// before they ask for a slot of their policy's bulkhead. 0: no limit.
+	Concurrency int
+}
+
+// Budget is shared by the calls of one operation, for adapters: see [Call]. It is safe for
+// concurrent use.
+type Budget struct {
+	deadline time.Time
+	limited  bool         // retries are
+	retries  atomic.Int64 // that were asked for
+	most     int64        // retries
+	turns    *Bulkhead    // nil: no limit
+	timeUp   *Error       // the cause that contexts end with at the deadline
+}
+
+// errNoBudget ends no context.
+var errNoBudget = errors.New("no budget")
+
+// NewBudget returns a budget of which nothing is used up.
+func NewBudget(spec BudgetSpec) *Budget {
+	b := &Budget{deadline: spec.Deadline, timeUp: &Error{Kind: KindTimeout, Reason: "operation budget"}}
+	if spec.Retries != nil {
+		b.limited, b.most = true, int64(*spec.Retries)
+	}
+	if spec.Concurrency > 0 {
+		b.turns = newBulkhead("", bulkheadSettings{maxConcurrent: spec.Concurrency, maxQueue: math.MaxInt})
+	}
+	return b
+}
+
+// until returns ctx with the budget's deadline, if it has one.
+func (b *Budget) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	if b == nil || b.deadline.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, b.deadline, b.timeUp)
+}
+
+// cause is what contexts end with at the deadline. No context ends with that of no budget.
+func (b *Budget) cause() error {
+	if b == nil {
+		return errNoBudget
+	}
+	return b.timeUp
+}
+
+// takeRetry uses up one retry, and reports false if there is none left.
+func (b *Budget) takeRetry() bool {
+	return b == nil || !b.limited || b.retries.Add(1) <= b.most
+}
+
+// bounds reports whether at most so many attempts may run at once.
+func (b *Budget) bounds() bool { return b != nil && b.turns != nil }
