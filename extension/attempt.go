@@ -18,22 +18,25 @@ import (
 // context does not survive, unless a fallback's value has children. And an attempt that was
 // abandoned must never reach the field's.
 type attempt struct {
-	field  context.Context // what the middleware was called with
-	policy context.Context // within field; ends with the attempt
-	op     *operation
-	fc     *graphql.FieldContext
-	value  any   // what the resolver returned
-	err    error // likewise
+	field   context.Context // what the middleware was called with
+	policy  context.Context // within field; ends with the attempt
+	op      *operation
+	fc      *graphql.FieldContext
+	guarded bool  // gqlgen never sees this context
+	value   any   // what the resolver returned
+	err     error // likewise
 
 	state atomic.Int32 // one of the states below; changed under mu
 	ended error        // what Err says of an expired attempt; set before it is one
 
 	mu sync.Mutex
 	// All below is guarded by mu.
-	root     root          // made when somebody asks for Done before the attempt is over
-	unwatch  func() bool   // stops watching the context that ends the root
-	response *response     // a private one, made when somebody asks for it
-	returned chan struct{} // closed when the attempt has returned; made when the field waits for it
+	root     root                 // made when somebody asks for Done before the attempt is over
+	unwatch  func() bool          // stops watching the context that ends the root
+	response *response            // a private one, made when somebody asks for it
+	copied   graphql.FieldContext // of fc, made when somebody asks for it
+	asked    bool                 // somebody has
+	returned chan struct{}        // closed when the attempt has returned; made when the field waits for it
 
 	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
 	written chan struct{}
@@ -108,12 +111,17 @@ func (a *attempt) Value(key any) any {
 		switch key {
 		case responseKey:
 			return a.private().Value(key)
+		case fieldContextKey:
+			return a.ownField()
 		case attemptKey{}:
 			return a
 		}
 	}
 	return a.policy.Value(key)
 }
+
+// fieldContextKey is the key under which gqlgen keeps the field context.
+var fieldContextKey = keyAskedFor(func(ctx context.Context) { graphql.GetFieldContext(ctx) })
 
 // attemptKey is the key under which an attempt that has not returned finds itself.
 type attemptKey struct{}
@@ -196,7 +204,9 @@ func (a *attempt) handBack() (awaited bool) {
 		a.unwatch()
 	}
 	if a.ended = a.policy.Err(); a.ended != nil {
-		a.state.Store(expired)
+		if a.state.Store(expired); a.guarded {
+			a.state.Store(abandoned) // there is nothing that gqlgen would report with it
+		}
 		a.catchUpLocked()
 		return false
 	}
@@ -264,6 +274,26 @@ func (a *attempt) private() context.Context {
 	return a.response.context
 }
 
+// ownField returns the attempt's own field context: gqlgen reads in its one what MarkNonNull
+// writes, and an abandoned attempt may still call that.
+func (a *attempt) ownField() *graphql.FieldContext {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.asked {
+		a.copied, a.asked = *a.fc, true
+	}
+	return &a.copied
+}
+
+// mark marks the field as non-null if the attempt has.
+func (a *attempt) mark() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.asked && a.copied.NonNull {
+		a.fc.NonNull = true
+	}
+}
+
 // own returns the attempt's own response, nil if it never asked for one.
 func (a *attempt) own() *response {
 	a.mu.Lock()
@@ -271,9 +301,10 @@ func (a *attempt) own() *response {
 	return a.response
 }
 
-// deliver gives the field's response what the attempt added to it. The attempt must
-// have returned.
+// deliver gives the field's response what the attempt added to it, and marks the field as the
+// attempt did. The attempt must have returned.
 func (a *attempt) deliver() {
+	a.mark()
 	if own := a.own(); own != nil {
 		own.deliver(a.field)
 	}

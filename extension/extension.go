@@ -73,18 +73,20 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 	if s == nil {
 		return next(ctx)
 	}
-	op := &operation{server: s, kind: oc.Operation.Operation}
+	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx)}
 	op.scope.Store(&op.whole)
-	return op.responses(next(context.WithValue(ctx, operationKey{e}, op)))
+	return op.responses(next(context.WithValue(ctx, operationKey{}, op)))
 }
 
-// InterceptField runs a field under its policy, if it has one. It is called by gqlgen.
+// InterceptField runs a field under its policy, if it has one and no guard. It is called by
+// gqlgen.
 func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	fc := graphql.GetFieldContext(ctx)
 	if fc.IsMethod {
-		if op, ok := ctx.Value(operationKey{e}).(*operation); ok {
-			if f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]; f != nil && !isAttempt(ctx, fc) {
-				return newResolution(ctx, e, op, f, fc, next).resolve()
+		if op := operationOf(ctx).as(e); op != nil {
+			f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]
+			if f != nil && !f.guarded && !isAttempt(ctx, fc) {
+				return newResolution(ctx, op, f, fc, next).resolve()
 			}
 		}
 	}
@@ -92,11 +94,11 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 	return value, e.mapped(err)
 }
 
-// isAttempt reports whether ctx is that of an attempt at the field already, of an extension
-// registered before.
+// isAttempt reports whether ctx is that of an attempt at the field already, which the field
+// middleware of an extension makes.
 func isAttempt(ctx context.Context, fc *graphql.FieldContext) bool {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
-	return ok && a.fc == fc
+	return ok && !a.guarded && graphql.GetFieldContext(a) == fc
 }
 
 // mapped is err as gqlgen is to report it.

@@ -39,27 +39,35 @@ func (e *Extension) fallbackMistakes(es graphql.ExecutableSchema, fields []schem
 			errs = append(errs, fmt.Errorf("WithFallback(%q): fallback is given twice, here and by WithField(%[1]q)", coordinate))
 		}
 	}
+	guarded := guardedFields(es)
 	for _, f := range fields {
 		fallback, ok := e.fallbacks[f.Coordinate()]
 		if !ok {
 			continue
 		}
-		if result := resolverResult(es, f); result != nil && !fits(fallback.returns, result) {
+		result, fits := fieldResult(es, f), fitsField
+		if guarded[f.Coordinate()] {
+			result, fits = resolverResult(es, f), fitsResolver
+		}
+		if result != nil && !fits(fallback.returns, result) {
 			errs = append(errs, fmt.Errorf("WithFallback(%q): returns %v, but the resolver returns %v", f.Coordinate(), fallback.returns, result))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// fits reports whether gqlgen may take a value of the type in place of a resolver's result. Of
-// an interface only the value itself can tell.
-func fits(fallback, result reflect.Type) bool {
+// fitsField reports whether gqlgen may take a value of the type in place of a resolver's result.
+func fitsField(fallback, result reflect.Type) bool {
+	return fitsResolver(fallback, result) || fallback.Implements(reflect.TypeFor[graphql.Marshaler]())
+}
+
+// fitsResolver reports whether a resolver may return a value of the type as its result. Of an
+// interface only the value itself can tell.
+func fitsResolver(fallback, result reflect.Type) bool {
 	switch {
 	case fallback == result, fallback.Kind() == reflect.Interface:
 		return true
-	case result.Kind() == reflect.Interface:
-		return fallback.Implements(result)
 	default:
-		return fallback.Implements(reflect.TypeFor[graphql.Marshaler]())
+		return result.Kind() == reflect.Interface && fallback.Implements(result)
 	}
 }

@@ -45,7 +45,7 @@ func noStream(es graphql.ExecutableSchema, f schema.Field) any {
 	if f.Object != rootName(es.Schema().Subscription) {
 		return nil
 	}
-	if result := resolverResult(es, f); result != nil && result.Kind() == reflect.Chan && isEvent(result.Elem()) {
+	if result := fieldResult(es, f); result != nil && result.Kind() == reflect.Chan && isEvent(result.Elem()) {
 		return (func(context.Context) (context.Context, graphql.Marshaler))(nil)
 	}
 	return (func(context.Context) graphql.Marshaler)(nil)
@@ -60,7 +60,7 @@ func isEvent(t reflect.Type) bool {
 // takesNull reports whether the Go type of the field can hold graphql.Null.
 func takesNull(es graphql.ExecutableSchema, f schema.Field) bool {
 	null := reflect.TypeOf(graphql.Null)
-	if result := resolverResult(es, f); result != nil {
+	if result := fieldResult(es, f); result != nil {
 		return result.Kind() == reflect.Interface && null.Implements(result)
 	}
 	// A bound method. Only custom scalars and abstract types are ever interfaces in Go.
@@ -75,6 +75,16 @@ func takesNull(es graphql.ExecutableSchema, f schema.Field) bool {
 	default:
 		return named.IsAbstractType()
 	}
+}
+
+// fieldResult returns what the middleware gets of the field's resolver: of a batch resolver one
+// item's value.
+func fieldResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
+	result := resolverResult(es, f)
+	if result != nil && isBatch(f) && result.Kind() == reflect.Slice {
+		return result.Elem()
+	}
+	return result
 }
 
 // resolverResult returns what the field's resolver returns, or nil if it has none. Generated
@@ -92,11 +102,7 @@ func resolverResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
 	if !ok || resolver.Type.NumOut() == 0 {
 		return nil
 	}
-	result := resolver.Type.Out(0)
-	if isBatch(f) && result.Kind() == reflect.Slice {
-		return result.Elem()
-	}
-	return result
+	return resolver.Type.Out(0)
 }
 
 // isBatch reports whether the field's resolver answers for all items of a list at once.

@@ -9,10 +9,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// operation is the state of one GraphQL operation, found in its context.
+// operation is the state of one GraphQL operation as one extension knows it, found in its
+// context.
 type operation struct {
-	server *server
-	kind   ast.Operation
+	extension *Extension
+	server    *server
+	kind      ast.Operation
+	outer     *operation // as an extension that was registered before knows it
 
 	whole scope
 	// scope is that of the response being made: whole for queries, mutations and the start
@@ -20,8 +23,23 @@ type operation struct {
 	scope atomic.Pointer[scope]
 }
 
-// operationKey finds the operation as one of the server's extensions knows it.
-type operationKey struct{ *Extension }
+type operationKey struct{}
+
+// operationOf returns the operation of ctx as the extension that was registered last knows it.
+func operationOf(ctx context.Context) *operation {
+	op, _ := ctx.Value(operationKey{}).(*operation)
+	return op
+}
+
+// as returns the operation as the extension knows it, nil if it does not.
+func (op *operation) as(e *Extension) *operation {
+	for ; op != nil; op = op.outer {
+		if op.extension == e {
+			return op
+		}
+	}
+	return nil
+}
 
 // responses wraps the operation's stream of responses, to learn when they are done.
 func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHandler {

@@ -14,14 +14,14 @@ import (
 
 // resolution is one field of one response on its way through its policy.
 type resolution struct {
-	ctx       context.Context // the field's
-	extension *Extension
-	op        *operation
-	field     *field
-	fc        *graphql.FieldContext
-	next      graphql.Resolver
-	enforced  bool
-	marked    bool // by MarkNonNull, before the first attempt
+	ctx      context.Context // the field's
+	op       *operation
+	field    *field
+	fc       *graphql.FieldContext
+	next     graphql.Resolver // what an attempt calls: gqlgen's next, or the guarded resolver
+	enforced bool
+	guarded  bool // next is the resolver alone, and no attempt's context reaches gqlgen
+	marked   bool // by MarkNonNull, before the first attempt
 
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -29,66 +29,28 @@ type resolution struct {
 	ended bool // no further attempt may touch gqlgen
 }
 
-func newResolution(ctx context.Context, e *Extension, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) *resolution {
+func newResolution(ctx context.Context, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) *resolution {
 	return &resolution{
-		ctx: ctx, extension: e, op: op, field: f, fc: fc, next: next,
+		ctx: ctx, op: op, field: f, fc: fc, next: next,
 		enforced: f.policy.Enforced(),
 		marked:   fc.NonNull,
 	}
 }
 
-// resolve runs the resolver under the policy and returns what gqlgen is to make of it.
-func (r *resolution) resolve() (value any, err error) {
-	if r.enforced {
-		defer func() {
-			if recovered := recover(); recovered != nil {
-				value, err = r.panicked(recovered)
-			}
-		}()
-	}
-	value, err = r.field.policy.Run(r.ctx, policy.Call{
+// run makes attempts, as the policy says. Where the value is not an *attempt, it is the
+// fallback's.
+func (r *resolution) run() (any, error) {
+	return r.field.policy.Run(r.ctx, policy.Call{
 		Func:        r.attempt,
 		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
-		AbandonEnds: true,
+		AbandonEnds: !r.guarded,
 	})
-	a := r.end()
-	if a != nil && r.abandon(a) {
-		return r.abandoned(err)
-	}
-	if err == nil {
-		if a != nil {
-			a.revive()
-		}
-		if succeeded, ok := value.(*attempt); ok {
-			succeeded.deliver()
-			return succeeded.value, nil
-		}
-		return value, nil // the fallback's
-	}
-	switch failed := err.(type) {
-	case *policy.Error, *policy.FallbackError:
-		if a == nil || a.err != err { // and so not the resolver's failure
-			return nil, r.extension.mapped(err)
-		}
-	case *reportedError:
-		a.deliver()
-		return a.value, nil
-	case *recoveredError:
-		if r.op.server.omitsPanicHandler {
-			panic(failed.raised)
-		}
-		err = failed.shown
-	}
-	if a != nil {
-		a.deliver() // what the resolver reported beside its error
-	}
-	return nil, r.extension.mapped(err)
 }
 
 // attempt is what the policy calls.
 func (r *resolution) attempt(ctx context.Context) (value any, err error) {
-	a := &attempt{field: r.ctx, policy: ctx, op: r.op, fc: r.fc}
-	if r.field.takesNull && (r.field.nonNull || r.marked) {
+	a := &attempt{field: r.ctx, policy: ctx, op: r.op, fc: r.fc, guarded: r.guarded}
+	if !r.guarded && r.field.takesNull && (r.field.nonNull || r.marked) {
 		a.written = make(chan struct{})
 	}
 	if !r.begin(a) {
@@ -124,7 +86,7 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 // failure is what the attempt's err means. A batch has run under the attempt of one
 // of its items, and the time that was up is that attempt's: a timeout for the other items too.
 func (r *resolution) failure(a *attempt, err error) error {
-	if !r.field.batch || a.policy.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+	if r.guarded || !r.field.batch || a.policy.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if _, told := errors.AsType[*policy.Error](err); !told {
@@ -134,7 +96,7 @@ func (r *resolution) failure(a *attempt, err error) error {
 	return err
 }
 
-// begin makes a the last attempt, and releases the one before it, which gqlgen has no use for any
+// begin makes a the last attempt, and ends the one before it, which gqlgen has no use for any
 // more. It reports false if the field has already ended.
 func (r *resolution) begin(a *attempt) bool {
 	r.mu.Lock()
@@ -142,7 +104,7 @@ func (r *resolution) begin(a *attempt) bool {
 	if r.ended {
 		return false
 	}
-	if r.last != nil {
+	if r.last != nil && !(r.guarded && r.last.abandon()) {
 		r.op.scope.Load().remove(r.last)
 		r.last.release()
 	}
@@ -158,44 +120,28 @@ func (r *resolution) end() *attempt {
 	return r.last
 }
 
-// abandon cuts the attempt off from the field if it is still running. If returning null would
-// make gqlgen read the variable that the attempt writes its context to, it first waits until
-// that is written or the attempt is over.
-func (r *resolution) abandon(a *attempt) bool {
-	if a.written != nil {
-		select {
-		case <-a.end():
-		case <-a.written:
+// failed is what gqlgen is to make of the err that the run ended with, after a as the last
+// attempt. It panics where gqlgen is to recover.
+func (r *resolution) failed(a *attempt, err error) (any, error) {
+	switch failed := err.(type) {
+	case *policy.Error, *policy.FallbackError:
+		if a == nil || a.err != err { // and so not the resolver's failure
+			return nil, err
 		}
+	case *reportedError:
+		a.deliver()
+		return a.value, nil
+	case *recoveredError:
+		if r.op.server.omitsPanicHandler {
+			panic(failed.raised)
+		}
+		err = failed.shown
 	}
-	return a.abandon()
-}
-
-// abandoned ends a field whose attempt runs on: the error is added here, and what is returned
-// keeps gqlgen from its variable.
-func (r *resolution) abandoned(err error) (any, error) {
-	graphql.GetOperationContext(r.ctx).Error(r.ctx, graphql.AddFieldLocationToError(r.ctx, r.extension.mapped(err)))
-	switch {
-	case r.field.noStream != nil:
-		return r.field.noStream, nil
-	case r.field.takesNull: // graphql.Null would be a value
-		return nil, nil
-	case r.marked && !r.field.nonNull:
-		return graphql.RequiredNull, nil
-	default:
-		return graphql.Null, nil
+	if a == nil {
+		return nil, err
 	}
-}
-
-// panicked ends a field under whose policy a function of the user's has panicked, a RecordIf or a
-// fallback. gqlgen is to recover that, but if an attempt was being abandoned, it would report
-// the panic with the variable that the attempt writes.
-func (r *resolution) panicked(recovered any) (any, error) {
-	a := r.end()
-	if r.op.server.omitsPanicHandler || a == nil || !r.abandon(a) {
-		panic(recovered)
-	}
-	return r.abandoned(graphql.GetOperationContext(r.ctx).RecoverFunc(r.ctx, recovered))
+	a.deliver() // what the resolver reported beside its error
+	return a.value, err
 }
 
 // recoveredError is a panic of a resolver that ran on a goroutine of the policy's.

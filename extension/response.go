@@ -53,18 +53,33 @@ func (r *response) added() error {
 	return errors.Join(errs...)
 }
 
-// deliver adds the errors, each with the context that it was added with, and the extensions to
-// the response of field. The attempt must be over, so that its contexts lead there.
+// deliver adds the errors, each with what the context that it was added with holds, and the
+// extensions to the response of field.
 func (r *response) deliver(field context.Context) {
 	r.mu.Lock()
 	added := r.errors
 	r.mu.Unlock()
 	for _, added := range added {
-		graphql.AddError(added.ctx, added.err)
+		graphql.AddError(delivery{field, added.ctx}, added.err)
 	}
 	for key, value := range graphql.GetExtensions(r.context) {
 		registerFirst(field, key, value)
 	}
+}
+
+// delivery is the context of an error on its way to its field's response. It lives as long as
+// the field, for the attempt that added the error has ended.
+type delivery struct {
+	context.Context // the field's
+	added           context.Context
+}
+
+// Value finds what the context that the error was added with holds.
+func (d delivery) Value(key any) any {
+	if key == responseKey || key == cancelKey {
+		return d.Context.Value(key)
+	}
+	return d.added.Value(key)
 }
 
 // registerFirst registers an extension unless there is one of that key, at which gqlgen panics.

@@ -28,13 +28,15 @@ type fieldKey struct{ object, name string }
 
 // field is a field with a policy.
 type field struct {
+	fieldKey
 	policy     *policy.Policy
 	idempotent bool
 	nonNull    bool // by the object's own declaration, which an interface's may lack
 	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
 	// not tell gqlgen that the field is null.
 	takesNull bool
-	batch     bool // one call, under one item's attempt, answers for all items of a list
+	batch     bool // one call answers for all items of a list
+	guarded   bool // it runs under its policy in its guard, not in the middleware
 	noStream  any  // what to return for a stream that does not start; nil for other fields
 }
 
@@ -64,13 +66,15 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	}
 
 	made := &server{fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
+	guarded := guardedFields(es)
 	for i, f := range fields {
 		if policies[i] == nil {
 			continue
 		}
-		made.fields[fieldKey{f.Object, f.Name}] = &field{
-			policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
-			takesNull: takesNull(es, f), batch: isBatch(f), noStream: noStream(es, f),
+		key := fieldKey{f.Object, f.Name}
+		made.fields[key] = &field{
+			fieldKey: key, policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
+			takesNull: takesNull(es, f), batch: isBatch(f), noStream: noStream(es, f), guarded: guarded[f.Coordinate()],
 		}
 		if retry := e.fields[f.Coordinate()].Spec.Retry; retry != nil && isOn(retry.Enabled) && isMutating(s, f) && !f.Idempotent {
 			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
