@@ -8,6 +8,8 @@
 //
 // Nothing here opens a socket or sleeps, so all of it works in a synctest bubble.
 //
+// Each has guards around all of its resolvers, which NewGuardedSchema puts in place.
+//
 // Package nopanic is the same schema generated with omit_panic_handler;
 // package federated has what only a federated schema has.
 package testgraph

@@ -15,8 +15,13 @@ import (
 
 // NewSchema returns the schema resolved by stub. A missing stub.HasRole lets
 // everybody pass.
-func NewSchema(stub *Stub) graphql.ExecutableSchema {
-	config := Config{Resolvers: stub}
+func NewSchema(stub *Stub) graphql.ExecutableSchema { return newSchema(stub, stub) }
+
+// NewGuardedSchema is NewSchema with a guard around each resolver.
+func NewGuardedSchema(stub *Stub) graphql.ExecutableSchema { return newSchema(stub, Guard(stub)) }
+
+func newSchema(stub *Stub, resolvers ResolverRoot) graphql.ExecutableSchema {
+	config := Config{Resolvers: resolvers}
 	config.Directives.HasRole = stub.hasRole
 	return NewExecutableSchema(config)
 }
@@ -24,7 +29,16 @@ func NewSchema(stub *Stub) graphql.ExecutableSchema {
 // NewNoPanicSchema returns the schema generated with omit_panic_handler,
 // resolved by stub.
 func NewNoPanicSchema(stub *Stub) graphql.ExecutableSchema {
-	config := nopanic.Config{Resolvers: (*nopanic.Stub)(stub)}
+	return newNoPanicSchema(stub, (*nopanic.Stub)(stub))
+}
+
+// NewGuardedNoPanicSchema is NewNoPanicSchema with a guard around each resolver.
+func NewGuardedNoPanicSchema(stub *Stub) graphql.ExecutableSchema {
+	return newNoPanicSchema(stub, nopanic.Guard((*nopanic.Stub)(stub)))
+}
+
+func newNoPanicSchema(stub *Stub, resolvers nopanic.ResolverRoot) graphql.ExecutableSchema {
+	config := nopanic.Config{Resolvers: resolvers}
 	config.Directives.HasRole = stub.hasRole
 	return nopanic.NewExecutableSchema(config)
 }
@@ -32,6 +46,11 @@ func NewNoPanicSchema(stub *Stub) graphql.ExecutableSchema {
 // NewFederatedSchema returns the federated schema resolved by stub.
 func NewFederatedSchema(stub *federated.Stub) graphql.ExecutableSchema {
 	return federated.NewExecutableSchema(federated.Config{Resolvers: stub})
+}
+
+// NewGuardedFederatedSchema is NewFederatedSchema with a guard around each resolver.
+func NewGuardedFederatedSchema(stub *federated.Stub) graphql.ExecutableSchema {
+	return federated.NewExecutableSchema(federated.Config{Resolvers: federated.Guard(stub)})
 }
 
 func (s *Stub) hasRole(ctx context.Context, obj any, next graphql.Resolver, role string) (any, error) {

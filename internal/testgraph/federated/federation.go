@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
 )
 
 var (
@@ -134,6 +136,8 @@ func (ec *executionContext) resolveEntityGroup(
 
 func isMulti(typeName string) bool {
 	switch typeName {
+	case "Warehouse":
+		return true
 	default:
 		return false
 	}
@@ -193,6 +197,46 @@ func (ec *executionContext) resolveManyEntities(
 
 	switch typeName {
 
+	case "Warehouse":
+		resolverName, err := entityResolverNameForWarehouse(ctx, reps[0].entity)
+		if err != nil {
+			return fmt.Errorf(`finding resolver for Entity "Warehouse": %w`, err)
+		}
+		switch resolverName {
+
+		case "findManyWarehouseByIDs":
+			typedReps := make([]*model.WarehouseByIDsInput, len(reps))
+
+			for i, rep := range reps {
+				id0, err := ec.unmarshalNID2string(ctx, rep.entity["id"])
+				if err != nil {
+					return errors.New(fmt.Sprintf("Field %s undefined in schema.", "id"))
+				}
+
+				typedReps[i] = &model.WarehouseByIDsInput{
+					ID: id0,
+				}
+			}
+
+			entities, err := ec.Resolvers.Entity().FindManyWarehouseByIDs(ctx, typedReps)
+			entityErrs, err := fedruntime.SplitEntityBatchErrors(err)
+			if err != nil {
+				return err
+			}
+
+			for i, entity := range entities {
+				if i < len(entityErrs) && entityErrs[i] != nil {
+					ec.Error(graphql.WithPathContext(ctx, graphql.NewPathWithIndex(reps[i].index)), entityErrs[i])
+					continue
+				}
+				list[reps[i].index] = entity
+			}
+			return nil
+
+		default:
+			return fmt.Errorf("unknown resolver: %s", resolverName)
+		}
+
 	default:
 		return errors.New("unknown type: " + typeName)
 	}
@@ -230,5 +274,40 @@ func entityResolverNameForProduct(ctx context.Context, rep EntityRepresentation)
 		return "findProductByID", nil
 	}
 	return "", fmt.Errorf("%w for Product due to %v", ErrTypeNotFound,
+		errors.Join(entityResolverErrs...).Error())
+}
+
+func entityResolverNameForWarehouse(ctx context.Context, rep EntityRepresentation) (string, error) {
+	// we collect errors because a later entity resolver may work fine
+	// when an entity has multiple keys
+	entityResolverErrs := []error{}
+	for {
+		var (
+			m   EntityRepresentation
+			val any
+			ok  bool
+		)
+		_ = val
+		// if all of the KeyFields values for this resolver are null,
+		// we shouldn't use use it
+		allNull := true
+		m = rep
+		val, ok = m["id"]
+		if !ok {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to missing Key Field \"id\" for Warehouse", ErrTypeNotFound))
+			break
+		}
+		if allNull {
+			allNull = val == nil
+		}
+		if allNull {
+			entityResolverErrs = append(entityResolverErrs,
+				fmt.Errorf("%w due to all null value KeyFields for Warehouse", ErrTypeNotFound))
+			break
+		}
+		return "findManyWarehouseByIDs", nil
+	}
+	return "", fmt.Errorf("%w for Warehouse due to %v", ErrTypeNotFound,
 		errors.Join(entityResolverErrs...).Error())
 }

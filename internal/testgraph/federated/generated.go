@@ -33,6 +33,7 @@ type ResolverRoot interface {
 	Entity() EntityResolver
 	Query() QueryResolver
 	Subscription() SubscriptionResolver
+	Warehouse() WarehouseResolver
 }
 
 type DirectiveRoot struct {
@@ -47,6 +48,7 @@ type ComplexityRoot struct {
 
 type EntityResolver interface {
 	FindProductByID(ctx context.Context, id string) (*model.Product, error)
+	FindManyWarehouseByIDs(ctx context.Context, reps []*model.WarehouseByIDsInput) ([]*model.Warehouse, error)
 }
 type QueryResolver interface {
 	Cheapest(ctx context.Context) (*model.Product, error)
@@ -54,6 +56,9 @@ type QueryResolver interface {
 type SubscriptionResolver interface {
 	Prices(ctx context.Context) (<-chan graphql.Event[*model.Product], error)
 	PlainPrices(ctx context.Context) (<-chan *model.Product, error)
+}
+type WarehouseResolver interface {
+	Stock(ctx context.Context, objs []*model.Warehouse) ([]*int, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -79,7 +84,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalers := func() *graphql.InputUnmarshalerIndex {
-		return graphql.NewInputUnmarshalerIndex()
+		return graphql.NewInputUnmarshalerIndex(
+			graphql.NewInputUnmarshaler("WarehouseByIDsInput", ec.unmarshalInputWarehouseByIDsInput),
+		)
 	}
 	first := true
 
@@ -229,13 +236,46 @@ var sources = []*ast.Source{
 	scalar federation__Policy
 	scalar federation__Scope
 `, BuiltIn: true},
+	{Name: "../resilience.graphqls", Input: `"""
+Runs a field's resolver under a resilience policy: per-attempt timeout, retry, circuit breaker,
+rate limit, bulkhead and fallback. On an object type it means the fields of that type. Fields
+that are plain values of their parent, without a resolver or a method, never pass a policy.
+"""
+directive @resilience(
+  """
+  The policy preset to use, one of those in the server's configuration. null, or none given: the
+  preset of the object type's directive, if any.
+  """
+  preset: String
+
+  """
+  How long each attempt may take: a positive duration in Go's notation such as "1.5s" or "200ms",
+  "off" for no timeout, or "default" for a timeout whose duration comes from the preset or the
+  server's defaults. null, or none given: the timeout of the object type's directive or of the
+  preset, if any.
+  """
+  timeout: String
+
+  """
+  Whether calling the resolver again does no harm. Without it, a policy's retry applies to
+  queries alone, and not to mutations and subscriptions. null, or none given: what the object type's
+  directive says, or else false.
+  """
+  idempotent: Boolean
+) on FIELD_DEFINITION | OBJECT
+`, BuiltIn: false},
 	{Name: "../federation/entity.graphql", Input: `
 # a union of all types that use the @key directive
-union _Entity = Product
+union _Entity = Product | Warehouse
+
+input WarehouseByIDsInput {
+	ID: ID!
+}
 
 # fake type to build resolver interfaces for users to implement
 type Entity {
 	findProductByID(id: ID!,): Product!
+	findManyWarehouseByIDs(reps: [WarehouseByIDsInput]!): [Warehouse]
 }
 
 type _Service {
@@ -262,6 +302,16 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_price(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
+}
+
+func (ec *executionContext) childFields_Warehouse(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Warehouse_id(ctx, field)
+	case "stock":
+		return ec.fieldContext_Warehouse_stock(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Warehouse", field.Name)
 }
 
 func (ec *executionContext) childFields__Service(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -387,6 +437,20 @@ func (ec *executionContext) childFields___Type(ctx context.Context, field graphq
 // endregion ************************** internal!.gotpl ***************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Entity_findManyWarehouseByIDs_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "reps",
+		func(ctx context.Context, v any) ([]*model.WarehouseByIDsInput, error) {
+			return ec.unmarshalNWarehouseByIDsInput2ᚕᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouseByIDsInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reps"] = arg0
+	return args, nil
+}
 
 func (ec *executionContext) field_Entity_findProductByID_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -542,6 +606,50 @@ func (ec *executionContext) fieldContext_Entity_findProductByID(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Entity_findProductByID_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Entity_findManyWarehouseByIDs(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Entity_findManyWarehouseByIDs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Entity().FindManyWarehouseByIDs(ctx, fc.Args["reps"].([]*model.WarehouseByIDsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warehouse) graphql.Marshaler {
+			return ec.marshalOWarehouse2ᚕᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouse(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Entity_findManyWarehouseByIDs(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Entity",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warehouse(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Entity_findManyWarehouseByIDs_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -840,6 +948,75 @@ func (ec *executionContext) fieldContext_Subscription_plainPrices(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Warehouse_id(ctx context.Context, field graphql.CollectedField, obj *model.Warehouse) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warehouse_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Warehouse_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Warehouse", field, false, false, "ID")
+}
+
+func (ec *executionContext) _Warehouse_stock(ctx context.Context, field graphql.CollectedField, obj *model.Warehouse) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Warehouse_stock(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Warehouse_stock(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Warehouse_stock(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Warehouse", field, true, true, "Int")
+}
+func (ec *executionContext) resolveBatch_Warehouse_stock(ctx context.Context, field graphql.CollectedField, obj *model.Warehouse) (any, error) {
+	resolver := ec.Resolvers.Warehouse()
+	if batch, ok := graphql.BatchParentsFor[*model.Warehouse](ctx, "Warehouse"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Stock(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*int](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Warehouse.stock",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Stock(ctx, []*model.Warehouse{obj})
+	return graphql.ResolveBatchSingleResult[*int](
+		ctx,
+		results,
+		err,
+		"Warehouse.stock",
+	)
 }
 
 func (ec *executionContext) __Service_sdl(ctx context.Context, field graphql.CollectedField, obj *fedruntime.Service) (ret graphql.Marshaler) {
@@ -1938,6 +2115,48 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputWarehouseByIDsInput(ctx context.Context, obj any) (model.WarehouseByIDsInput, error) {
+	var it model.WarehouseByIDsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"ID"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ID"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
+// UnmarshalWarehouseByIDsInput unmarshals raw into the WarehouseByIDsInput input type, using the
+// unmarshaler bound to ctx's request. Call it from a resolver to decode an input
+// object that was not passed as a field argument.
+//
+// ctx must come from a gqlgen request; outside one there is no unmarshaler to use
+// and the returned error says so.
+func UnmarshalWarehouseByIDsInput(ctx context.Context, raw any) (model.WarehouseByIDsInput, error) {
+	var out model.WarehouseByIDsInput
+	err := graphql.UnmarshalNamedInputFromContext(ctx, "WarehouseByIDsInput", raw, &out)
+	return out, err
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1946,6 +2165,13 @@ func (ec *executionContext) __Entity(ctx context.Context, sel ast.SelectionSet, 
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case model.Warehouse:
+		return ec._Warehouse(ctx, sel, &obj)
+	case *model.Warehouse:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Warehouse(ctx, sel, obj)
 	case model.Product:
 		return ec._Product(ctx, sel, &obj)
 	case *model.Product:
@@ -1990,6 +2216,12 @@ func (ec *executionContext) _Entity(ctx context.Context, sel ast.SelectionSet) g
 				true, true,
 				func(ctx context.Context) graphql.Marshaler {
 					return ec._Entity_findProductByID(ctx, field)
+				})
+		case "findManyWarehouseByIDs":
+			out.ResolveRootConcurrently(innerCtx, ec.OperationContext, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Entity_findManyWarehouseByIDs(ctx, field)
 				})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -2134,6 +2366,45 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
+}
+
+var warehouseImplementors = []string{"Warehouse", "_Entity"}
+
+func (ec *executionContext) _Warehouse(ctx context.Context, sel ast.SelectionSet, obj *model.Warehouse) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, warehouseImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := graphql.NewDeferredGroup(ctx)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Warehouse")
+		case "id":
+			out.Values[i] = ec._Warehouse_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "stock":
+			out.ResolveConcurrently(ec.OperationContext, &deferred, i,
+				true, false,
+				func(ctx context.Context) graphql.Marshaler {
+					return ec._Warehouse_stock(ctx, field, obj)
+				})
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	if n := len(deferred.Defers); n > 0 {
+		atomic.AddInt32(&ec.Deferred, int32(min(n, math.MaxInt32)))
+		ec.ProcessDeferredGroup(deferred)
+	}
+
+	return out
 }
 
 var _ServiceImplementors = []string{"_Service"}
@@ -2609,6 +2880,20 @@ func (ec *executionContext) marshalNString2string(ctx context.Context, sel ast.S
 	return res
 }
 
+func (ec *executionContext) unmarshalNWarehouseByIDsInput2ᚕᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouseByIDsInput(ctx context.Context, v any) ([]*model.WarehouseByIDsInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.WarehouseByIDsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalOWarehouseByIDsInput2ᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouseByIDsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalN_Any2map(ctx context.Context, v any) (map[string]any, error) {
 	res, err := graphql.UnmarshalMap(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2657,6 +2942,23 @@ func (ec *executionContext) marshalN_Any2ᚕmapᚄ(ctx context.Context, sel ast.
 }
 
 func (ec *executionContext) marshalN_Entity2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v []fedruntime.Entity) graphql.Marshaler {
+	{
+		var batchItemsWarehouse []*model.Warehouse
+		batchIdxMapWarehouse := map[int]int{}
+		for i, item := range v {
+			switch concrete := item.(type) {
+			case model.Warehouse:
+				batchIdxMapWarehouse[i] = len(batchItemsWarehouse)
+				batchItemsWarehouse = append(batchItemsWarehouse, &concrete)
+			case *model.Warehouse:
+				batchIdxMapWarehouse[i] = len(batchItemsWarehouse)
+				batchItemsWarehouse = append(batchItemsWarehouse, concrete)
+			}
+		}
+		if len(batchItemsWarehouse) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Warehouse", batchItemsWarehouse, batchIdxMapWarehouse)
+		}
+	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -2986,6 +3288,24 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalInt(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.SelectionSet, v *int) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalInt(*v)
+	return res
+}
+
 func (ec *executionContext) marshalOProduct2ᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -3056,6 +3376,35 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOWarehouse2ᚕᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouse(ctx context.Context, sel ast.SelectionSet, v []*model.Warehouse) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ctx = graphql.WithBatchParents(ctx, "Warehouse", v, nil)
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalOWarehouse2ᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouse(ctx, sel, v[i])
+	})
+
+	return ret
+}
+
+func (ec *executionContext) marshalOWarehouse2ᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouse(ctx context.Context, sel ast.SelectionSet, v *model.Warehouse) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Warehouse(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOWarehouseByIDsInput2ᚖgithubᚗcomᚋgqlresilienceᚋgqlresilienceᚋinternalᚋtestgraphᚋmodelᚐWarehouseByIDsInput(ctx context.Context, v any) (*model.WarehouseByIDsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWarehouseByIDsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalO_Entity2githubᚗcomᚋ99designsᚋgqlgenᚋpluginᚋfederationᚋfedruntimeᚐEntity(ctx context.Context, sel ast.SelectionSet, v fedruntime.Entity) graphql.Marshaler {

@@ -13,7 +13,8 @@ import (
 // whose func is missing panics, which gqlgen reports as an error of the field.
 type Stub struct {
 	EntityResolver struct {
-		FindProductByID func(ctx context.Context, id string) (*model.Product, error)
+		FindProductByID        func(ctx context.Context, id string) (*model.Product, error)
+		FindManyWarehouseByIDs func(ctx context.Context, reps []*model.WarehouseByIDsInput) ([]*model.Warehouse, error)
 	}
 	QueryResolver struct {
 		Cheapest func(ctx context.Context) (*model.Product, error)
@@ -22,11 +23,15 @@ type Stub struct {
 		Prices      func(ctx context.Context) (<-chan graphql.Event[*model.Product], error)
 		PlainPrices func(ctx context.Context) (<-chan *model.Product, error)
 	}
+	WarehouseResolver struct {
+		Stock func(ctx context.Context, objs []*model.Warehouse) ([]*int, error)
+	}
 }
 
 func (s *Stub) Entity() EntityResolver             { return &stubEntity{s} }
 func (s *Stub) Query() QueryResolver               { return &stubQuery{s} }
 func (s *Stub) Subscription() SubscriptionResolver { return &stubSubscription{s} }
+func (s *Stub) Warehouse() WarehouseResolver       { return &stubWarehouse{s} }
 
 type stubEntity struct{ *Stub }
 
@@ -35,6 +40,12 @@ func (s *stubEntity) FindProductByID(ctx context.Context, id string) (*model.Pro
 		panic("stub: EntityResolver.FindProductByID is not plugged in")
 	}
 	return s.EntityResolver.FindProductByID(ctx, id)
+}
+func (s *stubEntity) FindManyWarehouseByIDs(ctx context.Context, reps []*model.WarehouseByIDsInput) ([]*model.Warehouse, error) {
+	if s.EntityResolver.FindManyWarehouseByIDs == nil {
+		panic("stub: EntityResolver.FindManyWarehouseByIDs is not plugged in")
+	}
+	return s.EntityResolver.FindManyWarehouseByIDs(ctx, reps)
 }
 
 type stubQuery struct{ *Stub }
@@ -59,4 +70,13 @@ func (s *stubSubscription) PlainPrices(ctx context.Context) (<-chan *model.Produ
 		panic("stub: SubscriptionResolver.PlainPrices is not plugged in")
 	}
 	return s.SubscriptionResolver.PlainPrices(ctx)
+}
+
+type stubWarehouse struct{ *Stub }
+
+func (s *stubWarehouse) Stock(ctx context.Context, objs []*model.Warehouse) ([]*int, error) {
+	if s.WarehouseResolver.Stock == nil {
+		panic("stub: WarehouseResolver.Stock is not plugged in")
+	}
+	return s.WarehouseResolver.Stock(ctx, objs)
 }

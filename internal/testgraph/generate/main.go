@@ -14,6 +14,8 @@ import (
 	"github.com/99designs/gqlgen/codegen"
 	"github.com/99designs/gqlgen/codegen/config"
 	"github.com/99designs/gqlgen/codegen/templates"
+
+	"github.com/gqlresilience/gqlresilience/schema/plugin"
 )
 
 func main() {
@@ -44,7 +46,7 @@ func generateAll() error {
 		if variant.adapt != nil {
 			variant.adapt(cfg)
 		}
-		if err := api.Generate(cfg, api.AddPlugin(stubs{})); err != nil {
+		if err := api.Generate(cfg, api.AddPlugin(stubs{}), api.AddPlugin(plugin.New(cfg, plugin.GuardAll()))); err != nil {
 			return fmt.Errorf("%s: %w", cfg.Exec.Package, err)
 		}
 	}

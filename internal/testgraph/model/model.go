@@ -66,3 +66,16 @@ type Product struct {
 
 // IsEntity makes Product a federation entity.
 func (Product) IsEntity() {}
+
+// Warehouse is the federated schema's entity that is found many at a time.
+type Warehouse struct {
+	ID string
+}
+
+// IsEntity makes Warehouse a federation entity.
+func (Warehouse) IsEntity() {}
+
+// WarehouseByIDsInput is the key of one Warehouse among those to find.
+type WarehouseByIDsInput struct {
+	ID string
+}
