@@ -26,17 +26,19 @@ type attempt struct {
 	value   any   // what the resolver returned
 	err     error // likewise
 
+	// own is a copy of fc. In that, gqlgen writes the result and reads what MarkNonNull writes,
+	// which an abandoned attempt may still call.
+	own graphql.FieldContext
+
 	state atomic.Int32 // one of the states below; changed under mu
 	ended error        // what Err says of an expired attempt; set before it is one
 
 	mu sync.Mutex
 	// All below is guarded by mu.
-	root     root                 // made when somebody asks for Done before the attempt is over
-	unwatch  func() bool          // stops watching the context that ends the root
-	response *response            // a private one, made when somebody asks for it
-	copied   graphql.FieldContext // of fc, made when somebody asks for it
-	asked    bool                 // somebody has
-	returned chan struct{}        // closed when the attempt has returned; made when the field waits for it
+	root     root          // made when somebody asks for Done before the attempt is over
+	unwatch  func() bool   // stops watching the context that ends the root
+	response *response     // a private one, made when somebody asks for it
+	returned chan struct{} // closed when the attempt has returned; made when the field waits for it
 
 	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
 	written chan struct{}
@@ -112,7 +114,7 @@ func (a *attempt) Value(key any) any {
 		case responseKey:
 			return a.private().Value(key)
 		case fieldContextKey:
-			return a.ownField()
+			return &a.own
 		case attemptKey{}:
 			return a
 		}
@@ -274,28 +276,8 @@ func (a *attempt) private() context.Context {
 	return a.response.context
 }
 
-// ownField returns the attempt's own field context: gqlgen reads in its one what MarkNonNull
-// writes, and an abandoned attempt may still call that.
-func (a *attempt) ownField() *graphql.FieldContext {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.asked {
-		a.copied, a.asked = *a.fc, true
-	}
-	return &a.copied
-}
-
-// mark marks the field as non-null if the attempt has.
-func (a *attempt) mark() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.asked && a.copied.NonNull {
-		a.fc.NonNull = true
-	}
-}
-
-// own returns the attempt's own response, nil if it never asked for one.
-func (a *attempt) own() *response {
+// responded returns the attempt's own response, nil if it never asked for one.
+func (a *attempt) responded() *response {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.response
@@ -304,8 +286,10 @@ func (a *attempt) own() *response {
 // deliver gives the field's response what the attempt added to it, and marks the field as the
 // attempt did. The attempt must have returned.
 func (a *attempt) deliver() {
-	a.mark()
-	if own := a.own(); own != nil {
+	if a.own.NonNull {
+		a.fc.NonNull = true
+	}
+	if own := a.responded(); own != nil {
 		own.deliver(a.field)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-
 )
 
 // Guard mode: the policy runs around the resolver alone, inside of gqlgen's next. No attempt's

@@ -2,7 +2,6 @@ package extension
 
 import (
 	"github.com/99designs/gqlgen/graphql"
-
 )
 
 // Middleware mode: the policy runs around gqlgen's next, whose context becomes that of the field's

@@ -75,7 +75,7 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 	if a.err != nil {
 		return nil, r.failure(a, a.err)
 	}
-	if own := a.own(); own != nil && isNil(a.value) {
+	if own := a.responded(); own != nil && isNil(a.value) {
 		if added := own.added(); added != nil {
 			return nil, r.failure(a, &reportedError{added})
 		}
@@ -108,7 +108,7 @@ func (r *resolution) begin(a *attempt) bool {
 		r.op.scope.Load().remove(r.last)
 		r.last.release()
 	}
-	r.last = a
+	r.last, a.own = a, *r.fc
 	return true
 }
 
