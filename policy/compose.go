@@ -33,6 +33,9 @@ type Composition struct {
 
 	// Optional allows a composition with no stage on; its policy is nil.
 	Optional bool
+
+	// Bare makes a policy even where no stage is on, for calls that only a [Budget] limits.
+	Bare bool
 }
 
 // Compose makes a policy of each composition, for adapters. Stage by stage and setting by
@@ -98,7 +101,7 @@ func (r *Registry) makeLocked(all []composed) []*Policy {
 	r.limiters.makeMissing(claims(all, composed.limiterClaim))
 	policies := make([]*Policy, len(all))
 	for i, c := range all {
-		if c.spec != (Spec{}) {
+		if c.spec != (Spec{}) || c.Bare {
 			policies[i] = r.buildLocked(c)
 		}
 	}
@@ -123,7 +126,7 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 	}
 	made.merged = merge(layers, r.defaults, builtIn())
 	if made.spec == (Spec{}) {
-		if c.Optional || made.exempt {
+		if c.Optional || c.Bare || made.exempt {
 			return made, nil
 		}
 		return made, []error{fmt.Errorf("%s: turns no stage on", c.Origin)}
@@ -137,6 +140,7 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 		}
 		return made, errs
 	}
+	made.merged = made.settled(c.Mode)
 	if b := made.spec.CircuitBreaker; b != nil {
 		made.breaker = newClaim(r, made, "CircuitBreaker", newBreakerSettings(b))
 	}
@@ -155,15 +159,15 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 func newClaim[S any](r *Registry, c composed, stage string, settings S) *claim[S] {
 	changed := changes(c.Layers, stage)
 	if name, origin := gateName(c.Layers, stage); name != "" {
-		return &claim[S]{name: name, configures: changed, origin: origin, settings: settings}
+		return &claim[S]{name: name, configures: changed, origin: origin, settings: settings, from: c.merged}
 	}
 	if c.Preset != "" && !changed {
 		if layer := r.presets[c.Preset].layer; mentions(layer, stage) {
 			name, _ := gateName([]Layer{layer}, stage)
-			return &claim[S]{name: cmp.Or(name, c.Preset), origin: layer.Origin, settings: settings}
+			return &claim[S]{name: cmp.Or(name, c.Preset), origin: layer.Origin, settings: settings, from: c.merged}
 		}
 	}
-	return &claim[S]{name: c.Name, configures: true, origin: c.origins[settingName(stage)], settings: settings}
+	return &claim[S]{name: c.Name, configures: true, origin: c.origins[settingName(stage)], settings: settings, from: c.merged}
 }
 
 func claims[S any](all []composed, of func(composed) *claim[S]) []claim[S] {
@@ -182,19 +186,24 @@ func (r *Registry) buildLocked(c composed) *Policy {
 		abandoned = &abandonedAttempts{}
 		r.abandonedBy[c.policyName] = abandoned
 	}
-	p := newPlan(c.spec, c.Mode, abandoned)
-	if c.breaker != nil {
-		p.breaker = r.breakers.all[c.breaker.name].value
-	}
-	if c.bulkhead != nil {
-		p.bulkhead = r.bulkheads.all[c.bulkhead.name].value
-	}
-	if c.limiter != nil {
-		p.limiter = r.limiters.all[c.limiter.name].value
-	}
+	p := newPlan(c.merged, abandoned)
+	p.breaker = use(p, &r.breakers, c.breaker, "CircuitBreaker")
+	p.bulkhead = use(p, &r.bulkheads, c.bulkhead, "Bulkhead")
+	p.limiter = use(p, &r.limiters, c.limiter, "RateLimit")
 	handle := &atomic.Pointer[plan]{}
 	handle.Store(p)
 	return newPolicy(r, c.policyName, c.Name, handle)
+}
+
+// use returns the gate that p has a claim on, if it has one, and notes what the gate was made
+// from: whoever only names a gate has no say in its settings.
+func use[S, G any](p *plan, all *gates[S, G], c *claim[S], stage string) (it G) {
+	if c == nil {
+		return it
+	}
+	found := all.all[c.name]
+	p.made = p.made.withGate(stage, c.name, c.origin, found.from)
+	return found.value
 }
 
 // flatten lists the errors that were joined into err, at any depth.

@@ -28,6 +28,7 @@ type claim[S any] struct {
 	configures bool // and does not merely name it
 	origin     string
 	settings   S
+	from       merged // what the settings were made from
 }
 
 // check reports the claims that contradict what is there or one another. Only where they are

@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"time"
 )
 
@@ -18,6 +20,8 @@ type plan struct {
 	enforced     bool // and the policy has a timeout or a total
 	maxAbandoned int
 	abandoned    *abandonedAttempts
+
+	made merged // the settings that all of this was made from, those of the gates included
 }
 
 type fallback struct {
@@ -39,24 +43,51 @@ type retry struct {
 	retryIf  func(err error, attempt int) bool
 }
 
-// newPlan makes the plan of merged settings, without gates.
-func newPlan(spec Spec, mode TimeoutMode, abandoned *abandonedAttempts) *plan {
-	p := &plan{abandoned: abandoned}
+// newPlan makes the plan of settled settings, without gates.
+func newPlan(m merged, abandoned *abandonedAttempts) *plan {
+	p := &plan{abandoned: abandoned, made: m}
+	spec := m.spec
 	if t := spec.Timeout; t != nil {
 		p.timeout, p.total = valueOr(t.Duration, 0), valueOr(t.Total, 0)
-		p.enforced = valueOr(t.Mode, mode) == Enforced
+		p.enforced = *t.Mode == Enforced
 		p.maxAbandoned = *t.MaxAbandoned
 	}
 	if r := spec.Retry; r != nil {
 		b := r.Backoff
 		p.retry = &retry{attempts: *r.Attempts, retryIf: r.RetryIf, backoff: backoff{
-			delay: *b.Delay, maxDelay: *b.MaxDelay, factor: *b.Factor, jitter: defaultJitter(b), fn: b.Func,
+			delay: *b.Delay, maxDelay: *b.MaxDelay, factor: *b.Factor, jitter: *b.Jitter, fn: b.Func,
 		}}
 	}
 	if f := spec.Fallback; f != nil {
 		p.fallback = &fallback{fn: f.Func, onlyIf: f.FallbackIf}
 	}
 	return p
+}
+
+// settled is a copy of m that also has the defaults which depend on other settings, or on who
+// asks: mode is the timeout mode where none is set, Cooperative if it is 0.
+func (m merged) settled(mode TimeoutMode) merged {
+	m.spec, m.origins = clone(m.spec), maps.Clone(m.origins)
+	if t := m.spec.Timeout; t != nil {
+		settle(m, "timeout.mode", &t.Mode, cmp.Or(mode, Cooperative))
+	}
+	if r := m.spec.Retry; r != nil {
+		settle(m, "retry.backoff.jitter", &r.Backoff.Jitter, defaultJitter(r.Backoff))
+	}
+	if b := m.spec.CircuitBreaker; b != nil {
+		settle(m, "circuitBreaker.halfOpenMaxWait", &b.HalfOpenMaxWait, *b.OpenDuration)
+	}
+	if l := m.spec.RateLimit; l != nil {
+		settle(m, "rateLimit.burst", &l.Burst, *l.Limit)
+	}
+	return m
+}
+
+// settle gives a setting that nobody has set its default.
+func settle[T any](m merged, path string, setting **T, value T) {
+	if *setting == nil {
+		*setting, m.origins[path] = &value, builtInOrigin
+	}
 }
 
 func defaultJitter(b *BackoffSpec) Jitter {
@@ -70,7 +101,7 @@ func newBreakerSettings(b *CircuitBreakerSpec) breakerSettings {
 	return breakerSettings{
 		failureRate: *b.FailureRate, minimumCalls: *b.MinimumCalls, window: *b.Window,
 		openDuration: *b.OpenDuration, halfOpenMaxCalls: *b.HalfOpenMaxCalls,
-		halfOpenMaxWait: valueOr(b.HalfOpenMaxWait, *b.OpenDuration), recordIf: b.RecordIf,
+		halfOpenMaxWait: *b.HalfOpenMaxWait, recordIf: b.RecordIf,
 	}
 }
 
@@ -83,7 +114,7 @@ func newBulkheadSettings(b *BulkheadSpec) bulkheadSettings {
 
 func newRateLimitSettings(r *RateLimitSpec) rateLimitSettings {
 	return rateLimitSettings{
-		limit: *r.Limit, interval: *r.Interval, burst: valueOr(r.Burst, *r.Limit), maxWait: *r.MaxWait,
+		limit: *r.Limit, interval: *r.Interval, burst: *r.Burst, maxWait: *r.MaxWait,
 	}
 }
 
