@@ -16,7 +16,6 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/hashicorp/golang-lru/v2 v2.0.7 // indirect
 	github.com/sosodev/duration v1.4.0 // indirect
-	github.com/urfave/cli/v3 v3.14.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
@@ -24,4 +23,4 @@ require (
 	golang.org/x/tools v0.52.0 // indirect
 )
 
-tool github.com/99designs/gqlgen
+tool github.com/gqlresilience/gqlresilience/cmd/gqlgen-resilience

@@ -51,7 +51,7 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 }
 
 func newGraphQL(resolvers *graph.Resolver, registry *policy.Registry, logger *slog.Logger) *handler.Server {
-	server := handler.New(graph.NewExecutableSchema(graph.Config{Resolvers: resolvers}))
+	server := handler.New(graph.NewExecutableSchema(graph.Config{Resolvers: graph.Guard(resolvers)}))
 	server.AddTransport(transport.Websocket{KeepAlivePingInterval: 10 * time.Second, PingPongInterval: 30 * time.Second})
 	server.AddTransport(transport.SSE{KeepAlivePingInterval: 10 * time.Second})
 	server.AddTransport(transport.Options{})

@@ -452,7 +452,8 @@ func sourceData(filename string) string {
 }
 
 var sources = []*ast.Source{
-	{Name: "../../schema/resilience.graphqls", Input: `"""
+	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
+	{Name: "../resilience.graphqls", Input: `"""
 Runs a field's resolver under a resilience policy: per-attempt timeout, retry, circuit breaker,
 rate limit, bulkhead and fallback. On an object type it means the fields of that type. Fields
 that are plain values of their parent, without a resolver or a method, never pass a policy.
@@ -480,7 +481,6 @@ directive @resilience(
   idempotent: Boolean
 ) on FIELD_DEFINITION | OBJECT
 `, BuiltIn: false},
-	{Name: "schema.graphqls", Input: sourceData("schema.graphqls"), BuiltIn: false},
 }
 var parsedSchema = gqlparser.MustLoadSchema(sources...)
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gqlresilience/gqlresilience/example/store"
 )
 
-//go:generate go tool gqlgen
+//go:generate go tool gqlgen-resilience
 
 // Resolver is the root of the resolvers. Both fields are required.
 type Resolver struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
 )
 
-// Guard returns resolvers that run under the policies of their fields. Without the
-// extension, and for fields without a policy, they are just called. Guarding again what is
+// Guard returns resolvers that run under the policies of their fields, which the server's
+// resilience extension has: without the extension, guarded fields fail. Guarding again what is
 // guarded changes nothing.
 func Guard(resolvers ResolverRoot) ResolverRoot {
 	if guarded, ok := resolvers.(guardedRoot); ok {

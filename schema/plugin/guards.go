@@ -92,11 +92,11 @@ func withoutResolver(data *codegen.Data, coordinate string) string {
 			case field.IsResolver:
 				resolvers = append(resolvers, candidate)
 			case candidate == coordinate && field.IsMethod():
-				return coordinate + " is bound to a Go method, which has no guard: its policy runs in the field middleware"
+				return "the field is bound to a Go method, which has no guard: its policy runs in the field middleware"
 			}
 		}
 	}
-	problem := coordinate + " has no resolver"
+	problem := "the field has no resolver"
 	if meant := nearest.Name(coordinate, resolvers); meant != "" {
 		problem += fmt.Sprintf(", did you mean %q?", meant)
 	}

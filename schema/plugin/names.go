@@ -17,7 +17,7 @@ import (
 // exists already.
 func checkNames(directory string, found guards) error {
 	if !token.IsIdentifier(found.FuncName) || !token.IsExported(found.FuncName) {
-		return fmt.Errorf("FuncName(%q): must be an exported Go name", found.FuncName)
+		return fmt.Errorf("the func's name %q must be an exported Go name", found.FuncName)
 	}
 	own := filepath.Join(directory, fileName)
 	if existing, err := os.ReadFile(own); err == nil && !bytes.HasPrefix(existing, []byte(header)) {
@@ -43,7 +43,7 @@ func checkNames(directory string, found guards) error {
 		if name, position := declares(file, needed); name != "" {
 			problem := fmt.Errorf("%s declares %s, which the guards declare too", position, name)
 			if name == found.FuncName {
-				problem = fmt.Errorf("%w: choose another name for the func with FuncName, -func on the command line", problem)
+				problem = fmt.Errorf("%w; the func may have another name (plugin.FuncName, on the command line -func)", problem)
 			}
 			return problem
 		}

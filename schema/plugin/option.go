@@ -15,7 +15,7 @@ type Option func(*Plugin)
 func GuardFields(coordinates ...string) Option {
 	return func(p *Plugin) {
 		for _, coordinate := range coordinates {
-			p.settings[coordinate] = schema.Settings{Origin: fmt.Sprintf("GuardFields(%q)", coordinate)}
+			p.settings[coordinate] = schema.Settings{Origin: fmt.Sprintf("guarding %q", coordinate)}
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (p *Plugin) Name() string { return "resilience" }
 func (p *Plugin) MutateSchema(s *ast.Schema) error {
 	fields, warnings, err := schema.Walk(s, p.settings)
 	if err != nil {
-		return fmt.Errorf("mistakes in the schema:\n%w", err)
+		return fmt.Errorf("mistakes found:\n%w", err)
 	}
 	for _, warning := range warnings {
 		log.Println(warning)

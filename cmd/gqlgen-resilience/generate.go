@@ -1,0 +1,62 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"io"
+	"io/fs"
+	"log"
+
+	"github.com/99designs/gqlgen/api"
+	"github.com/99designs/gqlgen/codegen/config"
+
+	"github.com/gqlresilience/gqlresilience/schema/plugin"
+)
+
+// generate is gqlgen's generate with the guards' plugin.
+func generate(flags *flag.FlagSet, arguments []string, _, stderr io.Writer) error {
+	configFile := flags.String("config", "", "gqlgen's configuration `file` "+
+		"(default: gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above)")
+	var guarded coordinates
+	flags.Var(&guarded, "guard", "guard the `fields` without an annotation too, such as Query.orders,Order.quotes; may be repeated")
+	all := flags.Bool("guard-all", false, "guard every resolver")
+	funcName := flags.String("func", "Guard", "`name` of the generated func")
+	verbose := flags.Bool("verbose", false, "print gqlgen's log")
+	if err := parse(flags, arguments); err != nil {
+		return err
+	}
+
+	output, flagsOfLog := log.Writer(), log.Flags()
+	defer func() {
+		log.SetOutput(output)
+		log.SetFlags(flagsOfLog)
+	}()
+	log.SetFlags(0)
+	log.SetOutput(io.Discard)
+	if *verbose {
+		log.SetOutput(stderr)
+	}
+
+	cfg, err := loadConfig(*configFile)
+	if err != nil {
+		return err
+	}
+	options := []plugin.Option{plugin.GuardFields(guarded...), plugin.FuncName(*funcName)}
+	if *all {
+		options = append(options, plugin.GuardAll())
+	}
+	return api.Generate(cfg, api.AddPlugin(plugin.New(cfg, options...)))
+}
+
+// loadConfig loads the file, or if that is empty what gqlgen would. The latter goes to the
+// folder of the file it finds.
+func loadConfig(file string) (*config.Config, error) {
+	if file != "" {
+		return config.LoadConfig(file)
+	}
+	cfg, err := config.LoadConfigFromDefaultLocations()
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.LoadDefaultConfig()
+	}
+	return cfg, err
+}
