@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/gqlresilience/gqlresilience/policy"
@@ -222,4 +224,91 @@ func ExampleCircuitBreaker_Trip() {
 	// Output:
 	// open
 	// closed
+}
+
+func ExampleDecodeConfig() {
+	config, err := policy.DecodeConfig(strings.NewReader(`{
+		"defaults": {"retry": {"backoff": {"delay": "100ms", "maxDelay": "1s"}}},
+		"presets": {
+			"carrier": {"timeout": {"duration": "1.5s"}, "retry": {"attempts": 2}}
+		}
+	}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	config.IsClientError = func(err error) bool { return errors.Is(err, os.ErrNotExist) } // what only Go can say
+	registry, err := policy.NewRegistry(config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	carrier, _ := registry.Preset("carrier")
+	fmt.Println(carrier.Describe().Attempts, "attempts of", carrier.Describe().Timeout)
+	// Output: 2 attempts of 1.5s
+}
+
+func ExampleDecodeConfig_mistakes() {
+	_, err := policy.DecodeConfig(strings.NewReader(`{"presets": {"carrier": {
+		"retry": {"atempts": 2, "retryIf": true},
+		"timeout": {"duration": 5}
+	}}}`))
+	fmt.Println(err)
+	// Output:
+	// policy.DecodeConfig:
+	// presets.carrier.retry.atempts: unknown: did you mean "attempts"?
+	// presets.carrier.retry.retryIf: true: must be set in Go, for JSON has no funcs
+	// presets.carrier.timeout.duration: 5: must be a duration in quotes and with a unit, such as "1.5s" or "200ms"
+}
+
+func ExamplePolicy_Describe() {
+	registry, err := policy.NewRegistry(policy.Config{
+		Defaults: policy.Spec{Retry: &policy.RetrySpec{Backoff: &policy.BackoffSpec{MaxDelay: new(2 * time.Second)}}},
+		Presets: map[string]policy.Spec{"carrier": {
+			Timeout: &policy.TimeoutSpec{Duration: new(1500 * time.Millisecond)},
+			Retry:   &policy.RetrySpec{Attempts: new(2)},
+		}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	carrier, _ := registry.Preset("carrier")
+	description := carrier.Describe()
+	for _, setting := range description.Settings {
+		fmt.Println(setting)
+	}
+	worst := description.WorstCase(true)
+	fmt.Println("at worst", worst.Duration, "or, if nobody sends Retry-After,", worst.WithoutRetryAfter)
+	// Output:
+	// timeout.enabled: true (preset "carrier")
+	// timeout.duration: 1.5s (preset "carrier")
+	// timeout.mode: Cooperative (built-in default)
+	// timeout.maxAbandoned: 1000 (built-in default)
+	// retry.enabled: true (preset "carrier")
+	// retry.attempts: 2 (preset "carrier")
+	// retry.backoff.delay: 200ms (built-in default)
+	// retry.backoff.factor: 2 (built-in default)
+	// retry.backoff.maxDelay: 2s (Config.Defaults)
+	// retry.backoff.jitter: JitterFull (built-in default)
+	// at worst 5s or, if nobody sends Retry-After, 3.2s
+}
+
+func ExampleRemainingTime() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	carrier, _ := exampleRegistry().Preset("carrier")
+
+	_, _ = policy.Execute(ctx, carrier, func(ctx context.Context) (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://carrier.example/quotes", nil)
+		if err != nil {
+			return "", err
+		}
+		if remaining, ok := policy.RemainingTime(ctx); ok {
+			request.Header.Set("Request-Timeout", remaining.Round(time.Minute).String())
+		}
+		fmt.Println(request.Header.Get("Request-Timeout"))
+		return "4.99 EUR", nil
+	})
+	// Output: 5m0s
 }
