@@ -25,8 +25,9 @@ const (
 	bookMutation = `mutation { createShipment(orderId: "1001") { trackingCode } }`
 
 	liveQuotes = `{"data": {"shippingQuotes": [{"service": "standard", "price": 4.46}, {"service": "express", "price": 9.82}]}}`
-	flatQuotes = `{"data": {"shippingQuotes": [{"service": "flat-rate", "price": 4.99}]}}`
-	booked     = `{"data": {"createShipment": {"trackingCode": "PURR000001"}}}`
+	flatQuotes = `{"data": {"shippingQuotes": [{"service": "flat-rate", "price": 4.99}]},
+		"extensions": {"degraded": [{"path": ["shippingQuotes"], "code": "CIRCUIT_OPEN"}]}}`
+	booked = `{"data": {"createShipment": {"trackingCode": "PURR000001"}}}`
 
 	timedOut = `{"data": {"shippingQuotes": null}, "errors": [{
 		"message": "The operation timed out", "path": ["shippingQuotes"], "locations": [{"line": 1, "column": 3}],

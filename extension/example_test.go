@@ -101,7 +101,7 @@ func ExampleWithFallback() {
 	ask(server, `{ annotated { id } }`)
 	// Output:
 	// 200 {"errors":[{"message":"connection refused","path":["annotated"],"locations":[{"line":1,"column":3}]}],"data":{"annotated":null}}
-	// 200 {"data":{"annotated":[{"id":"tuna-pate"}]}}
+	// 200 {"data":{"annotated":[{"id":"tuna-pate"}]},"extensions":{"degraded":[{"path":["annotated"],"code":"CIRCUIT_OPEN"}]}}
 }
 
 // exampleRegistry has a preset whose circuit opens at the first failure.

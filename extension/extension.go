@@ -8,6 +8,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
 	"github.com/gqlresilience/gqlresilience/internal/causes"
@@ -24,6 +25,8 @@ type Extension struct {
 	clientErrorCodes map[string]bool
 	logger           *slog.Logger // nil: none was given
 	unmapped         bool         // policy errors pass as they are
+	budget           *Budget      // of an operation; nil: none
+	hidesDegraded    bool         // responses don't tell which fields fallbacks answered
 	mistakes         []error      // of the options
 
 	mu      sync.Mutex              // serialises Validate
@@ -33,6 +36,7 @@ type Extension struct {
 var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationInterceptor
+	graphql.ResponseInterceptor
 	graphql.FieldInterceptor
 } = (*Extension)(nil)
 
@@ -73,9 +77,23 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 	if s == nil {
 		return next(ctx)
 	}
-	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx)}
+	budgeting, err := e.budgetOf(ctx)
+	if err != nil {
+		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{gqlerror.WrapIfUnwrapped(err)}})
+	}
+	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx), budgeting: budgeting}
+	op.whole.budget = budgeting.start()
 	op.scope.Store(&op.whole)
 	return op.responses(next(context.WithValue(ctx, operationKey{}, op)))
+}
+
+// InterceptResponse tells [NoStore] of responses with errors. It is called by gqlgen.
+func (e *Extension) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	response := next(ctx)
+	if response != nil && len(response.Errors) > 0 {
+		impair(ctx)
+	}
+	return response
 }
 
 // InterceptField runs a field under its policy, if it has one and no guard. It is called by
@@ -84,7 +102,7 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 	fc := graphql.GetFieldContext(ctx)
 	if fc.IsMethod {
 		if op := operationOf(ctx).as(e); op != nil {
-			f := op.server.fields[fieldKey{fc.Object, fc.Field.Name}]
+			f := op.fieldOf(fieldKey{fc.Object, fc.Field.Name})
 			if f != nil && !f.guarded && !isAttempt(ctx, fc) {
 				return newResolution(ctx, op, f, fc, next).resolve()
 			}

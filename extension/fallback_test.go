@@ -53,7 +53,7 @@ func TestAFallbackAloneAnswersForAFieldWithoutAnnotation(t *testing.T) {
 		"any":             {answerWith[any]("Query.any", map[string]any{"a": 1}), `{ any }`, `{"data":{"any":{"a":1}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := protect(brokenItems(down), newRegistry(t, nil), row.option)
+			server := protect(brokenItems(down), newRegistry(t, nil), row.option, extension.WithoutDegraded())
 			require.Equal(t, row.want, rawPost(t.Context(), t, server, row.query))
 		})
 	}
@@ -124,7 +124,8 @@ func TestChildrenOfAFallbacksValueResolveUnderTheirOwnPolicies(t *testing.T) {
 				stub.ItemResolver.Probe = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, untilCancelled(ctx) }
 				server := protect(stub, newRegistry(t, nil), extension.WithField("Query.items", extension.Field{Spec: spec}),
 					answerWith("Query.items", []*model.Item{{ID: "7"}}),
-					extension.WithField("Item.probe", extension.Field{Spec: spec}), answerWith("Item.probe", new("probed")))
+					extension.WithField("Item.probe", extension.Field{Spec: spec}), answerWith("Item.probe", new("probed")),
+					extension.WithoutDegraded())
 				require.Equal(t, `{"data":{"items":[{"slow":"slow 7","probe":"probed"}]}}`,
 					rawPost(t.Context(), t, server, `{ items { slow probe } }`))
 			})
@@ -195,7 +196,7 @@ func TestAFallbackSeesArgumentsAndParent(t *testing.T) {
 			parent := *field.Parent.Result.(**model.Item)
 			weight := *field.Args["weight"].(*int)
 			return []*model.Quote{{Service: fmt.Sprintf("item %s, %d kg", parent.ID, weight)}}, nil
-		}))
+		}), extension.WithoutDegraded())
 	require.Equal(t, `{"data":{"items":[{"quotesFor":[{"service":"item 1, 5 kg"}]},{"quotesFor":[{"service":"item 2, 5 kg"}]}]}}`,
 		rawPost(t.Context(), t, server, `{ items { quotesFor(weight: 5) { service } } }`))
 }
@@ -262,13 +263,14 @@ func TestAResolverThatAddsAnErrorAndReturnsNilIsAnsweredFor(t *testing.T) {
 		graphql.AddError(ctx, errors.New("down"))
 		return nil, nil
 	})
-	server := protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")))
+	server := protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")), extension.WithoutDegraded())
 	require.Equal(t, `{"data":{"text":"cached"}}`, rawPost(t.Context(), t, server, `{ text }`))
 }
 
 func TestAPanicIsAnsweredForWhereThePolicyHasAnEnforcedTimeout(t *testing.T) {
 	stub := textStub(func(context.Context) (*string, error) { panic("boom") })
-	server := protect(stub, newRegistry(t, nil), underPreset("Query.text", "dependency"), answerWith("Query.text", new("cached")))
+	server := protect(stub, newRegistry(t, nil), underPreset("Query.text", "dependency"), answerWith("Query.text", new("cached")),
+		extension.WithoutDegraded())
 	require.Equal(t, `{"data":{"text":"cached"}}`, rawPost(t.Context(), t, server, `{ text }`))
 
 	server = protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")))
@@ -294,6 +296,6 @@ func TestAFallbackAnswersForASubscriptionThatDoesNotStart(t *testing.T) {
 func TestAFallbackAnswersForEachItemOfABatch(t *testing.T) {
 	stub := stubOf("1", "2")
 	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, errors.New("down") }
-	server := protect(stub, newRegistry(t, nil), answerWith("Item.stock", new(9)))
+	server := protect(stub, newRegistry(t, nil), answerWith("Item.stock", new(9)), extension.WithoutDegraded())
 	require.Equal(t, `{"data":{"items":[{"stock":9},{"stock":9}]}}`, rawPost(t.Context(), t, server, `{ items { stock } }`))
 }

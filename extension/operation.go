@@ -7,6 +7,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // operation is the state of one GraphQL operation as one extension knows it, found in its
@@ -16,6 +18,7 @@ type operation struct {
 	server    *server
 	kind      ast.Operation
 	outer     *operation // as an extension that was registered before knows it
+	budgeting *budgeting // nil: there is no budget
 
 	whole scope
 	// scope is that of the response being made: whole for queries, mutations and the start
@@ -41,17 +44,26 @@ func (op *operation) as(e *Extension) *operation {
 	return nil
 }
 
+// fieldOf returns what the middleware is to run the field under, nil for nothing.
+func (op *operation) fieldOf(key fieldKey) *field {
+	if f := op.server.fields[key]; f != nil || op.budgeting == nil || !op.budgeting.limited {
+		return f
+	}
+	return op.server.unprotected[key]
+}
+
 // responses wraps the operation's stream of responses, to learn when they are done.
 func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHandler {
 	if op.kind == ast.Subscription {
 		return func(ctx context.Context) *graphql.Response {
-			event := &scope{}
+			event := &scope{budget: op.budgeting.start()}
 			op.scope.Store(event)
 			defer event.end()
 			response := next(ctx)
 			if response == nil {
 				op.whole.end()
 			}
+			op.report(ctx, response)
 			return response
 		}
 	}
@@ -61,17 +73,22 @@ func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHan
 				op.whole.end()
 			}
 		}()
-		return next(ctx)
+		response = next(ctx)
+		op.report(ctx, response)
+		return response
 	}
 }
 
 // scope is a stretch of an operation. At its end it releases those who still wait on the
 // context of an attempt that was over before.
 type scope struct {
+	budget *policy.Budget // nil: there is none
+
 	mu sync.Mutex
 	// All below is guarded by mu.
 	ended    bool
 	attempts map[*attempt]struct{}
+	degraded []degraded // fields
 }
 
 // add makes the scope's end release the attempt.

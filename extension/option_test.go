@@ -222,7 +222,7 @@ func TestAnAnnotatedFieldTakesItsFallbackFromGo(t *testing.T) {
 		began := time.Now()
 		server := protect(stub, newRegistry(t, nil), extension.WithFallback("Query.timed", func(_ context.Context, err error) (*string, error) {
 			return new(fmt.Sprint(errors.Is(err, policy.ErrTimeout))), nil
-		}))
+		}), extension.WithoutDegraded())
 		require.Equal(t, `{"data":{"timed":"true"}}`, rawPost(t.Context(), t, server, `{ timed }`))
 		require.Equal(t, 500*time.Millisecond, time.Since(began))
 	})

@@ -18,6 +18,9 @@ import (
 // server is what the extension knows of one schema that it serves. It does not change.
 type server struct {
 	fields map[fieldKey]*field
+	// unprotected are the fields without a policy, which an operation's time limit ends all the
+	// same. nil: there are no time limits.
+	unprotected map[fieldKey]*field
 	// omitsPanicHandler: the code was generated with omit_panic_handler.
 	omitsPanicHandler bool
 }
@@ -80,9 +83,45 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
 		}
 	}
+	if e.budget != nil {
+		if made.unprotected, err = e.unprotected(s, made.fields); err != nil {
+			return fmt.Errorf("gqlresilience:\n%w", err)
+		}
+	}
 	e.warn(warnings)
 	e.serve(s, made)
 	return nil
+}
+
+// unprotected returns the fields that have no policy, each with one that has no stage: only
+// the operation's time limit ends it.
+func (e *Extension) unprotected(s *ast.Schema, protected map[fieldKey]*field) (map[fieldKey]*field, error) {
+	var fields []*field
+	var compositions []policy.Composition
+	for _, definition := range s.Types {
+		if definition.Kind != ast.Object || strings.HasPrefix(definition.Name, "__") {
+			continue
+		}
+		for _, f := range definition.Fields {
+			key := fieldKey{definition.Name, f.Name}
+			if protected[key] != nil || strings.HasPrefix(f.Name, "__") {
+				continue
+			}
+			found := schema.Field{Object: definition.Name, Name: f.Name, Definition: f}
+			fields = append(fields, &field{fieldKey: key, batch: isBatch(found)})
+			compositions = append(compositions, policy.Composition{Name: found.Coordinate(), Bare: true})
+		}
+	}
+	policies, err := e.registry.Compose(compositions...)
+	if err != nil {
+		return nil, err
+	}
+	all := map[fieldKey]*field{}
+	for i, f := range fields {
+		f.policy = policies[i]
+		all[f.fieldKey] = f
+	}
+	return all, nil
 }
 
 // settings are what the options say of fields, as schema.Walk takes it.

@@ -1,0 +1,134 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// Budget is what one operation may take, all its fields together. Of a subscription it is
+// what the start may take, and again each event.
+type Budget struct {
+	// Timeout is how long the operation may take. Every field with a resolver or bound method,
+	// annotated or not, ends then at the latest, with a TIMEOUT that no breaker counts and a
+	// fallback may answer; what is ready is returned. A field without an enforced timeout of its
+	// own is waited for if its resolver ignores its context. 0: no limit.
+	Timeout time.Duration
+
+	// Header names a request header by which the caller may shorten Timeout: a duration with its
+	// unit, such as "1.5s". One that can't be read fails the operation with BAD_USER_INPUT; one
+	// that is longer than Timeout changes nothing. "": none. See also [ContextWithBudget].
+	Header string
+
+	// Retries is how many retries all fields together may make, so that those of nested fields
+	// and of lists don't multiply. When they are used up, a field's last error stands. nil: no
+	// limit.
+	Retries *int
+
+	// Concurrency is how many attempts at fields with a policy may run at once. The others
+	// queue, first come first, before they ask for a slot of their bulkhead: an operation's long
+	// list can't take a whole bulkhead from the others, and is not refused for its length.
+	// 0: no limit.
+	Concurrency int
+}
+
+// WithOperationBudget limits what each operation may take.
+func WithOperationBudget(b Budget) Option {
+	return func(e *Extension) {
+		if e.budget != nil {
+			e.mistake("WithOperationBudget: given twice")
+			return
+		}
+		e.budget = &b
+		if b == (Budget{}) {
+			e.mistake("WithOperationBudget: limits nothing")
+		}
+		if b.Timeout < 0 {
+			e.mistake("WithOperationBudget: Timeout: %v: must not be negative", b.Timeout)
+		}
+		if b.Retries != nil && *b.Retries < 0 {
+			e.mistake("WithOperationBudget: Retries: %d: must not be negative", *b.Retries)
+		}
+		if b.Concurrency < 0 {
+			e.mistake("WithOperationBudget: Concurrency: %d: must not be negative", b.Concurrency)
+		}
+		if b.Header != strings.TrimSpace(b.Header) {
+			e.mistake("WithOperationBudget: Header: %q: must have no spaces around it", b.Header)
+		}
+	}
+}
+
+type budgetKey struct{}
+
+// ContextWithBudget returns a context whose operations take timeout at most, for middleware that
+// knows how long a caller waits. It shortens what [WithOperationBudget] says, without which it
+// has no effect. A timeout that is not positive is used up from the start.
+func ContextWithBudget(ctx context.Context, timeout time.Duration) context.Context {
+	return context.WithValue(ctx, budgetKey{}, timeout)
+}
+
+// timeLimit returns how long the operation of ctx may take.
+func (b *Budget) timeLimit(ctx context.Context) (limit time.Duration, limited bool, err error) {
+	limit, limited = b.Timeout, b.Timeout > 0
+	shorten := func(to time.Duration) {
+		if !limited || to < limit {
+			limit, limited = to, true
+		}
+	}
+	if told, ok := ctx.Value(budgetKey{}).(time.Duration); ok {
+		shorten(told)
+	}
+	if b.Header == "" {
+		return limit, limited, nil
+	}
+	if told := graphql.GetOperationContext(ctx).Headers.Get(b.Header); told != "" {
+		d, err := time.ParseDuration(told)
+		if err == nil && d < 0 {
+			err = errors.New("must not be negative")
+		}
+		if err != nil {
+			return 0, false, fmt.Errorf("header %s: %q is not a duration such as \"1.5s\"", b.Header, told)
+		}
+		shorten(d)
+	}
+	return limit, limited, nil
+}
+
+// budgeting makes the budgets of one operation: of a query or mutation one, of a subscription
+// one for its start and for each event.
+type budgeting struct {
+	limit   time.Duration
+	limited bool
+	spec    policy.BudgetSpec // without a deadline
+}
+
+// budgetOf returns how to make the budgets of the operation of ctx, nil if it has none.
+func (e *Extension) budgetOf(ctx context.Context) (*budgeting, error) {
+	if e.budget == nil {
+		return nil, nil
+	}
+	limit, limited, err := e.budget.timeLimit(ctx)
+	if err != nil {
+		return nil, &gqlerror.Error{Err: err, Message: err.Error(), Extensions: map[string]any{"code": "BAD_USER_INPUT"}}
+	}
+	return &budgeting{limit, limited, policy.BudgetSpec{Retries: e.budget.Retries, Concurrency: e.budget.Concurrency}}, nil
+}
+
+// start makes a budget whose time begins now.
+func (b *budgeting) start() *policy.Budget {
+	if b == nil {
+		return nil
+	}
+	spec := b.spec
+	if b.limited {
+		spec.Deadline = time.Now().Add(b.limit)
+	}
+	return policy.NewBudget(spec)
+}
