@@ -82,7 +82,7 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{gqlerror.WrapIfUnwrapped(err)}})
 	}
 	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx), budgeting: budgeting}
-	op.whole.budget = budgeting.start()
+	op.whole.budgeting, op.whole.started = budgeting, budgeting.start()
 	op.scope.Store(&op.whole)
 	return op.responses(next(context.WithValue(ctx, operationKey{}, op)))
 }

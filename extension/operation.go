@@ -56,7 +56,7 @@ func (op *operation) fieldOf(key fieldKey) *field {
 func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHandler {
 	if op.kind == ast.Subscription {
 		return func(ctx context.Context) *graphql.Response {
-			event := &scope{budget: op.budgeting.start()}
+			event := &scope{budgeting: op.budgeting}
 			op.scope.Store(event)
 			defer event.end()
 			response := next(ctx)
@@ -82,13 +82,28 @@ func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHan
 // scope is a stretch of an operation. At its end it releases those who still wait on the
 // context of an attempt that was over before.
 type scope struct {
-	budget *policy.Budget // nil: there is none
+	budgeting *budgeting // nil: there is no budget
 
 	mu sync.Mutex
 	// All below is guarded by mu.
+	started  *policy.Budget // made when the first field asks for it
 	ended    bool
 	attempts map[*attempt]struct{}
 	degraded []degraded // fields
+}
+
+// budget returns what the fields of the scope may take together, nil for no limit. The time of a
+// subscription's event begins with its first field, for nobody knows when it will come.
+func (s *scope) budget() *policy.Budget {
+	if s.budgeting == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started == nil {
+		s.started = s.budgeting.start()
+	}
+	return s.started
 }
 
 // add makes the scope's end release the attempt.

@@ -44,7 +44,7 @@ func (r *resolution) run() (any, error) {
 		Func:        r.attempt,
 		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
 		AbandonEnds: !r.guarded,
-		Budget:      r.op.scope.Load().budget,
+		Budget:      r.op.scope.Load().budget(),
 		Answered:    r.answered,
 	})
 }
