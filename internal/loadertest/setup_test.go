@@ -137,7 +137,7 @@ func newStub(n int, slow, probe func(context.Context, *model.Item) (*string, err
 
 // recipe returns a server with the guide's loaders. Item.slow and Item.probe load with one
 // loader.
-func recipe(t *testing.T, schema schemaOf, d *dependency, n int, fields specs) (*handler.Server, *policy.Registry) {
+func recipe(t *testing.T, schema schemaOf, d *dependency, n int, fields specs, options ...extension.Option) (*handler.Server, *policy.Registry) {
 	t.Helper()
 	resolver := &itemResolver{}
 	stub := newStub(n, resolver.Slow, resolver.Slow)
@@ -152,7 +152,7 @@ func recipe(t *testing.T, schema schemaOf, d *dependency, n int, fields specs) (
 		ticks <- &model.Tick{N: 2}
 		return ticks, nil
 	}
-	server, registry := serve(t, schema(stub), fields)
+	server, registry := serve(t, schema(stub), fields, options...)
 	require.NoError(t, UseLoaders(server, registry, &Client{Quotes: fetch(d, quotes), Forecasts: fetch(d, forecast)}))
 	return server, registry
 }
@@ -196,7 +196,7 @@ func attempts(n int) *policy.RetrySpec {
 	return &policy.RetrySpec{Attempts: &n, Backoff: &policy.BackoffSpec{Delay: new(time.Duration(0))}}
 }
 
-func serve(t *testing.T, schema graphql.ExecutableSchema, fields specs) (*handler.Server, *policy.Registry) {
+func serve(t *testing.T, schema graphql.ExecutableSchema, fields specs, options ...extension.Option) (*handler.Server, *policy.Registry) {
 	t.Helper()
 	registry, err := policy.NewRegistry(policy.Config{
 		Presets: map[string]policy.Spec{
@@ -207,7 +207,6 @@ func serve(t *testing.T, schema graphql.ExecutableSchema, fields specs) (*handle
 	})
 	require.NoError(t, err)
 	server := testgraph.Serve(schema)
-	var options []extension.Option
 	for coordinate, spec := range fields {
 		options = append(options, extension.WithField(coordinate, extension.Field{Spec: spec}))
 	}
