@@ -25,7 +25,8 @@ type attemptContext struct {
 	bulkhead *Bulkhead
 	slot     atomic.Bool // of bulkhead; an abandoned attempt may hold it for longer than the rest
 
-	budget *Budget // whose turn the attempt has
+	budget *Budget // of the operation that the attempt is part of, if it has one
+	turn   bool    // the attempt is one of those that budget lets run at once
 
 	abandoned bool // set and read by the caller's goroutine alone
 }
@@ -67,7 +68,7 @@ func (a *attemptContext) holdsToken(l *RateLimiter) bool {
 // hasTurn reports whether an attempt around this one, or it itself, is one of those that b lets
 // run.
 func (a *attemptContext) hasTurn(b *Budget) bool {
-	return a.anyAround(func(o *attemptContext) bool { return o.budget == b && !o.over.Load() })
+	return a.anyAround(func(o *attemptContext) bool { return o.turn && o.budget == b && !o.over.Load() })
 }
 
 func (a *attemptContext) anyAround(match func(*attemptContext) bool) bool {

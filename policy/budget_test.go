@@ -210,6 +210,19 @@ func TestACallInsideAnAttemptNeedsNoTurnOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestACallInsideAnAttemptSharesItsBudget(t *testing.T) {
+	p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(9, 0)})
+	calls := 0
+	_, err := within(t.Context(), bare(t), policy.NewBudget(policy.BudgetSpec{Retries: new(2), Concurrency: 1}), func(ctx context.Context) (string, error) {
+		return policy.Execute(ctx, p, func(context.Context) (string, error) {
+			calls++
+			return "", errDown
+		})
+	})
+	assert.Equal(t, errDown, err)
+	assert.Equal(t, 3, calls)
+}
+
 func TestAFallbackThatDeclinesLeavesTheErrorAndTellsNobody(t *testing.T) {
 	p, registry := newPolicy(t, policy.Spec{Fallback: &policy.FallbackSpec{
 		Func: func(context.Context, error) (any, error) { return "half an answer", policy.ErrNoFallback },

@@ -73,7 +73,8 @@ type Call struct {
 	// runs beside it, and Run returns its timeout at once.
 	AbandonEnds bool
 
-	// Budget is what the operation that the call belongs to has left. nil: no limit.
+	// Budget is what the operation that the call belongs to has left. nil: that of the attempt
+	// that the call is made in, if any.
 	Budget *Budget
 
 	// Answered is told the error that the fallback has answered for. nil: nobody.
@@ -83,6 +84,8 @@ type Call struct {
 // Run runs call.Func under p, as [Execute] does, for adapters.
 func (p *Policy) Run(ctx context.Context, call Call) (any, error) {
 	r := run{policy: p, plan: p.plan.Load(), call: call, caller: ctx}
-	r.outer, _ = ctx.Value(attemptKey{}).(*attemptContext)
+	if r.outer, _ = ctx.Value(attemptKey{}).(*attemptContext); r.outer != nil && call.Budget == nil {
+		r.call.Budget = r.outer.budget
+	}
 	return r.withFallback()
 }

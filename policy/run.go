@@ -124,13 +124,13 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 		return rejection
 	}
 
-	a := &attemptContext{number: number, outer: r.outer}
+	a := &attemptContext{number: number, outer: r.outer, budget: r.call.Budget}
 	if budget := r.call.Budget; budget.bounds() && !r.outer.hasTurn(budget) {
 		if budget.turns.acquire(ctx) == gaveUp {
 			return r.interrupted(ctx, number)
 		}
 		defer budget.turns.release()
-		a.budget = budget
+		a.turn = true
 		if rejection, rejected := r.rejectEarly(breaker, number); rejected { // by now
 			return rejection
 		}
@@ -246,7 +246,7 @@ func (r *run) judge(a *attemptContext, res result) result {
 	case res.err == nil:
 		return res
 	default:
-		res.class = classify(res.err, r.policy.registry.isClientError)
+		res.class = classify(res.err, r.policy.registry.isClassified)
 	}
 	if res.abandoned {
 		r.publish(Event{Kind: EventAbandoned, Attempt: a.number, Timeout: limit, Running: r.plan.abandoned.count()})
