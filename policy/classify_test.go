@@ -200,6 +200,21 @@ func TestAClientErrorOfSeveralClassifiers(t *testing.T) {
 	assert.Equal(t, 2, breaker.Stats().Calls)
 }
 
+func TestARegistryTellsWhichErrorsItTakesForTheCallersFault(t *testing.T) {
+	registry := newRegistry(t, policy.Config{IsClientError: func(err error) bool { return err == errNotFound }})
+	for _, err := range []error{
+		errNotFound, fmt.Errorf("quotes: %w", errNotFound), policy.AsClientError(errDown), &policy.ResponseError{Status: 404},
+	} {
+		assert.True(t, registry.IsClientError(err), "%v", err)
+	}
+	for _, err := range []error{
+		nil, errDown, &policy.ResponseError{Status: 429}, &policy.Error{Kind: policy.KindTimeout, Cause: errNotFound},
+		errors.Join(errNotFound, &policy.Error{Kind: policy.KindCircuitOpen}), policy.Permanent(errNotFound),
+	} {
+		assert.False(t, registry.IsClientError(err), "%v", err)
+	}
+}
+
 func TestAClassifierIsAskedAboutEachErrorOfAChain(t *testing.T) {
 	bad := mistakes{"no street"}
 	registry := newRegistry(t, policy.Config{IsClientError: func(err error) bool {

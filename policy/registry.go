@@ -148,7 +148,14 @@ func (r *Registry) AddClientErrorClassifier(is func(error) bool) {
 	r.clientErrors.Store(&all)
 }
 
-func (r *Registry) isClientError(err error) bool {
+// IsClientError reports whether the registry's policies take err for the caller's fault: it is
+// not retried, no breaker counts it, and by default no fallback hides it.
+func (r *Registry) IsClientError(err error) bool {
+	return classify(err, r.isClassified) == classClientError
+}
+
+// isClassified reports whether a classifier says of err itself that it is the caller's fault.
+func (r *Registry) isClassified(err error) bool {
 	all := r.clientErrors.Load()
 	return all != nil && slices.ContainsFunc(*all, func(is func(error) bool) bool { return is(err) })
 }
