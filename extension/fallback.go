@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -18,16 +20,27 @@ import (
 type fallback struct {
 	spec    *policy.FallbackSpec
 	returns reflect.Type
+
+	// What a [Plan] tells of it.
+	name    string   // of the function
+	answers []string // of its conditions
 }
 
-func newFallback[T any](answer func(ctx context.Context, err error) (T, error), answers func(error) bool) fallback {
+func newFallback[T any](answer func(ctx context.Context, err error) (T, error), when conditions) fallback {
 	return fallback{
 		returns: reflect.TypeFor[T](),
 		spec: &policy.FallbackSpec{
 			Func:       func(ctx context.Context, err error) (any, error) { return answer(ctx, err) },
-			FallbackIf: answers,
+			FallbackIf: when.any(),
 		},
+		name: funcName(answer), answers: when.names(),
 	}
+}
+
+// funcName returns the name of the function fn, with the last element of its package's path.
+func funcName(fn any) string {
+	name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], "-fm")
 }
 
 // fallbackMistakes reports fallbacks that WithField gives too, and those of a type that their

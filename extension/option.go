@@ -69,7 +69,7 @@ func WithFallback[T any](coordinate string, answer func(ctx context.Context, err
 				e.mistake("WithFallback(%q): %w", coordinate, err)
 			}
 		}
-		e.fallbacks[coordinate] = newFallback(answer, conditions.any())
+		e.fallbacks[coordinate] = newFallback(answer, conditions)
 	}
 }
 
@@ -77,15 +77,27 @@ func WithFallback[T any](coordinate string, answer func(ctx context.Context, err
 // the errors that any of them names.
 type FallbackOption func(*conditions) error
 
-type conditions []func(error) bool
+type conditions []condition
+
+type condition struct {
+	holds func(error) bool
+	names []string // what a [Plan] calls it
+}
 
 func (c conditions) any() func(error) bool {
 	if len(c) == 0 {
 		return nil
 	}
 	return func(err error) bool {
-		return slices.ContainsFunc(c, func(holds func(error) bool) bool { return holds(err) })
+		return slices.ContainsFunc(c, func(one condition) bool { return one.holds(err) })
 	}
+}
+
+func (c conditions) names() (all []string) {
+	for _, one := range c {
+		all = append(all, one.names...)
+	}
+	return all
 }
 
 // When makes a fallback answer for errors that match one of errs with [errors.Is], such as
@@ -95,9 +107,14 @@ func When(errs ...error) FallbackOption {
 		if len(errs) == 0 || slices.Contains(errs, nil) {
 			return errors.New("When: needs errors that are not nil")
 		}
-		*c = append(*c, func(err error) bool {
+		holds := func(err error) bool {
 			return slices.ContainsFunc(errs, func(target error) bool { return errors.Is(err, target) })
-		})
+		}
+		names := make([]string, len(errs))
+		for i, err := range errs {
+			names[i] = fmt.Sprint(err)
+		}
+		*c = append(*c, condition{holds, names})
 		return nil
 	}
 }
@@ -109,7 +126,7 @@ func WhenFunc(answers func(error) bool) FallbackOption {
 		if answers == nil {
 			return errors.New("WhenFunc: the function is nil")
 		}
-		*c = append(*c, answers)
+		*c = append(*c, condition{answers, []string{funcName(answers)}})
 		return nil
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 // server is what the extension knows of one schema that it serves. It does not change.
 type server struct {
+	schema *ast.Schema
 	fields map[fieldKey]*field
 	// unprotected are the fields without a policy, which an operation's time limit ends all the
 	// same. nil: there are no time limits.
@@ -68,7 +69,7 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 		return fmt.Errorf("gqlresilience:\n%w", err)
 	}
 
-	made := &server{fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
+	made := &server{schema: s, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
 	guarded := guardedFields(es)
 	for i, f := range fields {
 		if policies[i] == nil {
