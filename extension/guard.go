@@ -90,8 +90,8 @@ func (op *operation) guarding(key fieldKey) (by *operation, f *field) {
 func (r *resolution) guard() (any, error) {
 	value, err := r.run()
 	a := r.end()
-	if a != nil {
-		a.abandon() // if it is still running
+	if a != nil && a.abandon() { // it is still running
+		a = nil
 	}
 	if err != nil {
 		return r.failed(a, err)
