@@ -49,7 +49,7 @@ func DecodeConfig(r io.Reader) (Config, error) {
 	}
 	var config Config
 	d := &decoder{}
-	d.value("", bytes.TrimSpace(text), reflect.ValueOf(&config).Elem())
+	d.value("", text, reflect.ValueOf(&config).Elem())
 	if err := errors.Join(d.errs...); err != nil {
 		return Config{}, fmt.Errorf("policy.DecodeConfig:\n%w", err)
 	}
@@ -251,6 +251,6 @@ func join(path, name string) string {
 
 // unquote returns the text of a JSON string, and false for any other value.
 func unquote(text []byte) (word string, quoted bool) {
-	err := json.Unmarshal(text, &word)
-	return word, err == nil && text[0] == '"'
+	_ = json.Unmarshal(text, &word) // fails on no string, and leaves null be
+	return word, text[0] == '"'
 }

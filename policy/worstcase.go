@@ -62,7 +62,7 @@ func (p *plan) worstCase(attempts int) WorstCase {
 	timedOut := plus(failed, late)
 	worst := WorstCase{Duration: timedOut, WithoutRetryAfter: timedOut}
 	var soonest time.Duration // that the next attempt can start
-	for attempt := 1; attempt != attempts && worst.WithoutRetryAfter < limit; attempt++ {
+	for attempt := 1; attempt != attempts; attempt++ {
 		b := &p.retry.backoff
 		if attempt > countedRetries {
 			rest := times(plus(timedOut, b.maxDelay), attempts-attempt)

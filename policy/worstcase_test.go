@@ -160,6 +160,37 @@ func TestTheWorstCaseOfAWaitNearTheMaximumIsATimeout(t *testing.T) {
 	assert.Equal(t, policy.WorstCase{Duration: want, WithoutRetryAfter: want}, worstCase(t, spec))
 }
 
+// A wait that chance or a func may make shorter lets a retry start before total ends it all.
+func TestTheWorstCaseCountsEveryRetryThatMayStartWithinTotal(t *testing.T) {
+	for _, row := range []struct {
+		backoff policy.BackoffSpec
+		want    time.Duration
+	}{
+		{policy.BackoffSpec{Jitter: new(policy.JitterNone)}, time.Second},
+		{policy.BackoffSpec{Jitter: new(policy.JitterEqual)}, 9 * time.Second},
+		{policy.BackoffSpec{Jitter: new(policy.JitterFull)}, 9 * time.Second},
+		{policy.BackoffSpec{Func: func(int, error) time.Duration { return 0 }}, 9 * time.Second},
+	} {
+		row.backoff.MaxDelay = new(10 * time.Second)
+		if row.backoff.Func == nil {
+			row.backoff.Delay = new(10 * time.Second)
+		}
+		assert.Equal(t, policy.WorstCase{Duration: row.want, WithoutRetryAfter: row.want}, worstCase(t, policy.Spec{
+			Timeout: &policy.TimeoutSpec{Duration: new(time.Second), Total: new(9 * time.Second)}, Retry: backedOff(2, row.backoff),
+		}))
+	}
+}
+
+func TestTheWorstCaseTakesJitterAtItsHighest(t *testing.T) {
+	for _, jitter := range []policy.Jitter{policy.JitterFull, policy.JitterEqual, policy.JitterNone} {
+		worst := worstCase(t, policy.Spec{
+			Timeout: timeoutSpec(time.Second, policy.Cooperative),
+			Retry:   backedOff(2, policy.BackoffSpec{Delay: new(3 * time.Second), Jitter: new(jitter)}),
+		})
+		assert.Equal(t, 5*time.Second, worst.WithoutRetryAfter, jitter)
+	}
+}
+
 func TestTheWorstCaseOfOneAttemptHasNoWaits(t *testing.T) {
 	p, _ := newPolicy(t, policy.Spec{Timeout: timeoutSpec(2*time.Second, policy.Cooperative), Retry: retrySpec(policy.Unlimited, time.Second)})
 	assert.Equal(t, policy.WorstCase{Duration: 2 * time.Second, WithoutRetryAfter: 2 * time.Second}, p.Describe().WorstCase(false))
