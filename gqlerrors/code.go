@@ -1,11 +1,5 @@
 package gqlerrors
 
-import (
-	"net/http"
-
-	"github.com/gqlresilience/gqlresilience/policy"
-)
-
 // What a client finds in an error's extensions under "code", with its "httpStatus" and its
 // message. The response itself is still HTTP 200 with partial data.
 const (
@@ -22,6 +16,10 @@ const (
 	// CodeRateLimited is [policy.ErrRateLimited]: 503, "Rate limit of a dependency exceeded".
 	// Its "retryAfter", where known, is how many seconds until a call may pass.
 	CodeRateLimited = "RATE_LIMITED"
+
+	// CodeInternal is what [MaskUnknown] makes of an error that clients are not meant to see:
+	// 500, "Internal server error". Its "instance" names the line in the server's log.
+	CodeInternal = "INTERNAL"
 )
 
 // The keys in an error's extensions.
@@ -29,19 +27,11 @@ const (
 	codeKey       = "code"
 	statusKey     = "httpStatus"
 	retryAfterKey = "retryAfter"
+	instanceKey   = "instance"
 )
 
-// answer is what a client is told about one kind of policy error.
-type answer struct {
-	code       string
-	status     int
-	message    string
-	retryAfter bool // whether to say when to come back
-}
-
-var answers = map[policy.ErrorKind]answer{
-	policy.KindTimeout:      {CodeTimeout, http.StatusGatewayTimeout, "The operation timed out", false},
-	policy.KindCircuitOpen:  {CodeCircuitOpen, http.StatusServiceUnavailable, "Service temporarily unavailable", true},
-	policy.KindBulkheadFull: {CodeBulkheadFull, http.StatusServiceUnavailable, "Server is at capacity", false},
-	policy.KindRateLimited:  {CodeRateLimited, http.StatusServiceUnavailable, "Rate limit of a dependency exceeded", true},
+// isCoded reports whether an error's extensions hold a code, of whatever type.
+func isCoded(extensions map[string]any) bool {
+	code := extensions[codeKey]
+	return code != nil && code != ""
 }

@@ -24,39 +24,48 @@ import (
 // was given ([policy.FallbackError]).
 //
 // The errors of a [gqlerror.List] are converted one by one, into a new list if any changes.
-func Convert(err error) error {
+func Convert(err error) error { return Answers(nil).Convert(err) }
+
+// Convert is the package's Convert with these answers. What either of them has converted before
+// keeps its code.
+func (a Answers) Convert(err error) error {
 	if list, ok := err.(gqlerror.List); ok {
-		return convertList(list)
+		return a.convertList(list)
 	}
 	var found findings
 	errtree.Walk(err, found.add)
 	if found.failure == nil || found.coded {
 		return err
 	}
-	answer, ok := answers[found.failure.Kind]
+	answer, ok := a.of(found.failure.Kind)
 	if !ok {
 		return err
 	}
-	extensions := map[string]any{codeKey: answer.code, statusKey: answer.status}
-	if answer.retryAfter && found.failure.RetryAfter > 0 {
+	extensions := map[string]any{codeKey: answer.Code, statusKey: answer.HTTPStatus}
+	if tellsWhen(found.failure.Kind) && found.failure.RetryAfter > 0 {
 		extensions[retryAfterKey] = wholeSeconds(found.failure.RetryAfter)
 	}
 	return &gqlerror.Error{
 		Err:        err,
-		Message:    answer.message,
+		Message:    answer.Message,
 		Path:       slices.Clone(found.path),
 		Locations:  slices.Clone(found.locations),
 		Extensions: extensions,
 	}
 }
 
-func convertList(list gqlerror.List) error {
+// tellsWhen reports whether clients are told when to come back.
+func tellsWhen(kind policy.ErrorKind) bool {
+	return kind == policy.KindCircuitOpen || kind == policy.KindRateLimited
+}
+
+func (a Answers) convertList(list gqlerror.List) error {
 	var converted gqlerror.List
 	for i, element := range list {
 		if element == nil {
 			continue
 		}
-		if result, ok := Convert(element).(*gqlerror.Error); ok && result != element {
+		if result, ok := a.Convert(element).(*gqlerror.Error); ok && result != element {
 			if converted == nil {
 				converted = slices.Clone(list)
 			}
@@ -92,9 +101,7 @@ func (f *findings) add(err error) (descend bool) {
 		if err == nil {
 			return false
 		}
-		if code := err.Extensions[codeKey]; code != nil && code != "" {
-			f.coded = true
-		}
+		f.coded = f.coded || isCoded(err.Extensions)
 		if f.path == nil {
 			f.path = err.Path
 		}

@@ -23,6 +23,10 @@ type Info struct {
 	// RetryAfter is how long to wait before asking again. Never negative, and at most 68
 	// years, whatever the server says.
 	RetryAfter time.Duration
+
+	// Instance names the line in the server's log that says what [CodeInternal] hides. Tell it
+	// to those who run the server.
+	Instance string
 }
 
 // Read looks for the first error with a code in what a GraphQL client returned: in a
@@ -56,10 +60,12 @@ func readExtensions(extensions map[string]any) (Info, bool) {
 	if code == "" {
 		return Info{}, false
 	}
+	instance, _ := extensions[instanceKey].(string)
 	return Info{
 		Code:       code,
 		HTTPStatus: status(extensions[statusKey]),
 		RetryAfter: seconds(extensions[retryAfterKey]),
+		Instance:   instance,
 	}, true
 }
 

@@ -59,6 +59,20 @@ func TestReadRecoversWhatConvertWrote(t *testing.T) {
 	}
 }
 
+func TestReadTellsTheInstanceOfAHiddenError(t *testing.T) {
+	logger, records := newLog(t)
+	presented := gqlerrors.Presenter(nil, gqlerrors.MaskUnknown(logger))(t.Context(), errSecret)
+
+	for behaviour, err := range map[string]error{"in process": presented, "as JSON": raw(wire(t, presented))} {
+		info, ok := gqlerrors.Read(err)
+
+		assert.True(t, ok, behaviour)
+		assert.Equal(t, gqlerrors.Info{Code: gqlerrors.CodeInternal, HTTPStatus: 500, Instance: records()[0].Instance}, info, behaviour)
+	}
+	info, _ := gqlerrors.Read(raw(`{"extensions": {"code": "INTERNAL", "instance": 42}}`))
+	assert.Equal(t, gqlerrors.Info{Code: gqlerrors.CodeInternal}, info)
+}
+
 func TestReadFindsNoInfoWithoutACode(t *testing.T) {
 	for behaviour, err := range map[string]error{
 		"no error":                     nil,
@@ -129,11 +143,15 @@ func FuzzRead(f *testing.F) {
 	f.Add(`[{"message": "x", "extensions": {"code": "CIRCUIT_OPEN", "httpStatus": 503, "retryAfter": 30}}]`)
 	f.Add(`{"errors": [{"extensions": {"code": "TIMEOUT", "httpStatus": -1e300, "retryAfter": 1e18}}]}`)
 	f.Add(`{"extensions": {"code": "X", "retryAfter": 0.0000000001}}`)
+	f.Add(`{"extensions": {"code": "INTERNAL", "httpStatus": 500, "instance": "5c1e0a7d93b2f864"}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		info, ok := gqlerrors.Read(raw(text))
 
 		if ok != (info.Code != "") {
 			t.Errorf("found %t, code %q", ok, info.Code)
+		}
+		if !ok && info != (gqlerrors.Info{}) {
+			t.Errorf("found nothing, but %+v", info)
 		}
 		if info.HTTPStatus != 0 && (info.HTTPStatus < 100 || info.HTTPStatus > 599) {
 			t.Errorf("status %d", info.HTTPStatus)

@@ -1,0 +1,148 @@
+package gqlerrors
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// verdict is what of an error clients may see.
+type verdict struct {
+	own    *gqlerror.Error // the first that is meant for them; nil: none
+	marked []string        // the texts of plain ones that are
+	hidden bool            // a part is not meant for them
+
+	path      ast.Path // of the outermost GraphQL error that has one
+	locations []gqlerror.Location
+}
+
+func judge(err error) *verdict {
+	var v verdict
+	errtree.Walk(err, v.add)
+	return &v
+}
+
+// markType is the type of [policy.AsClientError]'s mark.
+var markType = reflect.TypeOf(policy.AsClientError(errors.ErrUnsupported))
+
+// add judges one error of a chain. It keeps [errtree.Walk] from descending to what is judged
+// with it, and to causes.
+func (v *verdict) add(err error) (descend bool) {
+	if reflect.TypeOf(err) == markType {
+		v.marked = append(v.marked, err.Error())
+		return false
+	}
+	switch err := err.(type) {
+	case *gqlerror.Error:
+		return err != nil && v.addGraphQL(err)
+	case *policy.Error:
+		// One of a known kind is here beside a code: otherwise Convert would have taken it.
+		if err == nil || !isKnown(err.Kind) {
+			v.hidden = true
+		}
+		return false
+	case *policy.FallbackError:
+		if err != nil {
+			errtree.Walk(err.Err, v.add)
+		}
+		return false
+	case *graphql.InvalidNullError:
+		v.marked = append(v.marked, err.Error())
+		return false
+	case gqlerror.List: // whose As says no more than its elements
+	case interface{ As(target any) bool }:
+		var own *gqlerror.Error
+		if err.As(&own) && own != nil && !isWrapper(own) {
+			return v.addGraphQL(own)
+		}
+	}
+	if isLeaf(err) {
+		v.hidden = true
+	}
+	return true
+}
+
+func (v *verdict) addGraphQL(err *gqlerror.Error) (descend bool) {
+	if v.path == nil {
+		v.path = err.Path
+	}
+	if v.locations == nil {
+		v.locations = err.Locations
+	}
+	if isWrapper(err) {
+		return true
+	}
+	if v.own == nil {
+		v.own = err
+	}
+	return false
+}
+
+// isWrapper reports whether a GraphQL error says what it wraps and nothing else, as those that
+// gqlgen makes of plain errors.
+func isWrapper(err *gqlerror.Error) bool {
+	return err.Err != nil && !isCoded(err.Extensions) && err.Message == err.Err.Error()
+}
+
+// wrapped is what a GraphQL error only makes presentable.
+func wrapped(err error) error {
+	for {
+		wrapper, ok := err.(*gqlerror.Error)
+		if !ok || wrapper == nil || !isWrapper(wrapper) {
+			return err
+		}
+		err = wrapper.Err
+	}
+}
+
+// isLeaf reports whether err wraps nothing.
+func isLeaf(err error) bool {
+	switch err := err.(type) {
+	case interface{ Unwrap() error }:
+		return err.Unwrap() == nil
+	case interface{ Unwrap() []error }:
+		return len(err.Unwrap()) == 0
+	default:
+		return true
+	}
+}
+
+func (v *verdict) forClients() bool {
+	return !v.hidden && (v.own != nil || len(v.marked) > 0)
+}
+
+// shown is the err that was judged, as clients may see it.
+func (v *verdict) shown(ctx context.Context, err error) *gqlerror.Error {
+	message := strings.Join(v.marked, "\n")
+	presentable, _ := err.(*gqlerror.Error)
+	if v.own == nil {
+		if presentable != nil && presentable.Message == message {
+			return presentable
+		}
+		return v.located(ctx, &gqlerror.Error{Err: err, Message: message})
+	}
+	if presentable == v.own {
+		return presentable
+	}
+	own := *v.own
+	own.Err = err
+	return v.located(ctx, &own)
+}
+
+// located writes path and locations of what was judged into err. Without a path it is that of
+// ctx.
+func (v *verdict) located(ctx context.Context, err *gqlerror.Error) *gqlerror.Error {
+	err.Path, err.Locations = v.path, v.locations
+	if err.Path == nil {
+		err.Path = graphql.GetPath(ctx)
+	}
+	return err
+}
