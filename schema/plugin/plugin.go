@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"go/token"
 	"log"
 
 	"github.com/99designs/gqlgen/codegen/config"
@@ -60,6 +61,9 @@ func (p *Plugin) Name() string { return "resilience" }
 
 // MutateSchema leaves the schema as it is, and finds and checks its annotations.
 func (p *Plugin) MutateSchema(s *ast.Schema) error {
+	if !token.IsIdentifier(p.funcName) || !token.IsExported(p.funcName) {
+		return fmt.Errorf("the func's name %q must be an exported Go name", p.funcName)
+	}
 	fields, warnings, err := schema.Walk(s, p.settings)
 	if err != nil {
 		return fmt.Errorf("mistakes found:\n%w", err)

@@ -1,0 +1,5 @@
+//go:build race
+
+package tempmodule
+
+const raceDetector = true

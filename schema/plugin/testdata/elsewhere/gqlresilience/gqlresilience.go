@@ -1,0 +1,4 @@
+// Package gqlresilience has the name by which guards import package extension.
+package gqlresilience
+
+type Resilience struct{ ID string }
