@@ -3,8 +3,6 @@ package extension
 import (
 	"slices"
 	"strings"
-
-	"github.com/gqlresilience/gqlresilience/schema"
 )
 
 // Plan tells what the fields with a policy have come to. Its String is a text for people, its
@@ -31,8 +29,7 @@ func (e *Extension) Plan() Plan {
 	for _, s := range known.byRoot {
 		if !told[s] {
 			told[s] = true
-			fields, _, _ := schema.Walk(s.schema, e.settings()) // Validate found no mistake
-			plan.Fields = append(plan.Fields, e.planFields(s.schema, fields, s.fields)...)
+			plan.Fields = append(plan.Fields, e.planServer(s)...)
 		}
 	}
 	plan.sort()

@@ -1,7 +1,10 @@
 package extension
 
 import (
+	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -36,11 +39,17 @@ type PlanField struct {
 	// Idempotent: the field may be retried in mutations and subscriptions.
 	Idempotent bool
 
-	// Description tells the stages, with every setting in force and where it came from.
+	// Description tells the stages, with every setting in force and where it came from. What
+	// [WithFallback] and [WithStale] give is not among the settings but in Fallbacks.
 	Description policy.Description
 
-	// Fallback is who answers for the field when it has failed; nil: nobody.
-	Fallback *PlanFallback
+	// Fallbacks are those that answer for the field when it has failed, in the order in which
+	// they are asked.
+	Fallbacks []PlanFallback
+
+	// TakesAlong is what becomes null when the field fails, which a nullable field alone does:
+	// for that it is nil. A non-null field has one for each way that leads to it.
+	TakesAlong []schema.Ancestor
 
 	// WorstCase is the longest time that the field may take in any operation it can be part of.
 	// An operation's budget is not counted, since it can only shorten that.
@@ -52,27 +61,34 @@ type PlanFallback struct {
 	// Origin is where it was given: `WithFallback("Query.orders")` or `preset "carrier"`.
 	Origin string
 
-	// Func is the name of its Go function, with the package.
+	// Func is the name of its Go function, with the package. "": a stale value answers.
 	Func string
+
+	// MaxAge is how old a stale value may be. 0: it is none.
+	MaxAge time.Duration
 
 	// Answers lists what it is asked about: errors, and the names of Go functions that decide.
 	// nil: every failure but a cancelled request and a client's error.
 	Answers []string
 }
 
-// planFields returns those of fields that have policies.
-func (e *Extension) planFields(s *ast.Schema, fields []schema.Field, made map[fieldKey]*field) []PlanField {
+// planServer tells of the server's fields that have policies.
+func (e *Extension) planServer(made *server) []PlanField {
+	s := made.schema
+	fields, _, _ := schema.Walk(s, e.settings()) // which has found no mistake before
 	queried := reachable(s, s.Query)
 	mutated := reachable(s, s.Mutation, s.Subscription)
+	ancestry := schema.NewAncestry(s)
 	var list []PlanField
 	for _, f := range fields {
-		has := made[fieldKey{f.Object, f.Name}]
+		has := made.fields[fieldKey{f.Object, f.Name}]
 		if has == nil {
 			continue
 		}
 		told := PlanField{
 			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit,
 			Policy: has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
+			TakesAlong: ancestry.Nullable(f),
 		}
 		told.HookedIn = "middleware"
 		if has.guarded {
@@ -88,8 +104,10 @@ func (e *Extension) planFields(s *ast.Schema, fields []schema.Field, made map[fi
 				told.MutationAttempts = told.Description.Attempts
 			}
 		}
-		told.WorstCase = told.Description.WorstCase(told.QueryAttempts > 0 || f.Idempotent)
-		told.Fallback = e.planFallback(&told)
+		told.WorstCase = told.Description.WorstCase(told.retries())
+		if told.Description.Fallback {
+			e.tellFallbacks(&told)
+		}
 		list = append(list, told)
 	}
 	return list
@@ -120,33 +138,26 @@ func reachable(s *ast.Schema, roots ...*ast.Definition) map[string]bool {
 	return found
 }
 
-// planFallback tells of the field's fallback, nil if it has none. In the field's settings it
-// puts what was given to WithFallback in place of what that has made of it.
-func (e *Extension) planFallback(of *PlanField) *PlanFallback {
-	if !of.Description.Fallback {
-		return nil
+// tellFallbacks fills in the fallbacks.
+func (e *Extension) tellFallbacks(f *PlanField) {
+	if given, ok := e.fallbacks[f.Coordinate]; ok {
+		f.Fallbacks = []PlanFallback{{
+			Origin: fmt.Sprintf("WithFallback(%q)", f.Coordinate), Func: given.name, Answers: given.answers,
+		}}
+		f.Description.Settings = slices.DeleteFunc(f.Description.Settings, isFallback)
+		return
 	}
-	told := &PlanFallback{}
-	given, byOption := e.fallbacks[of.Coordinate]
-	for i := range of.Description.Settings {
-		setting := &of.Description.Settings[i]
-		if byOption && strings.HasPrefix(setting.Path, "fallback.") {
-			setting.Origin = `WithFallback("` + of.Coordinate + `")`
-		}
-		switch setting.Path {
+	var told PlanFallback
+	for _, s := range f.Description.Settings {
+		name := strings.TrimPrefix(fmt.Sprint(s.Value), "func ")
+		switch s.Path {
 		case "fallback.func":
-			if byOption {
-				setting.Value = "func " + given.name
-			}
-			told.Origin = setting.Origin
-			told.Func = strings.TrimPrefix(setting.Value.(string), "func ")
+			told.Origin, told.Func = s.Origin, name
 		case "fallback.fallbackIf":
-			told.Answers = []string{strings.TrimPrefix(setting.Value.(string), "func ")}
-			if byOption {
-				told.Answers = given.answers
-				setting.Value = strings.Join(given.answers, ", or ")
-			}
+			told.Answers = []string{name}
 		}
 	}
-	return told
+	f.Fallbacks = []PlanFallback{told}
 }
+
+func isFallback(s policy.Setting) bool { return strings.HasPrefix(s.Path, "fallback.") }

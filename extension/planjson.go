@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
 )
 
 // MarshalJSON writes the plan for tools:
@@ -23,7 +24,8 @@ import (
 //	    "circuitBreaker": "carrier",
 //	    "bulkhead": "carrier",
 //	    "rateLimit": "carrier",
-//	    "fallback": {"origin": "…", "func": "main.flatRate", "answers": ["the circuit is open"]},
+//	    "fallbacks": [{"origin": "preset \"carrier\"", "func": "main.flatRate", "maxAge": "1h0m0s", "answers": ["main.isDown"]}],
+//	    "takesAlong": ["the whole response", "Query.order", "an item of Query.orders"],
 //	    "worstCase": {"duration": "3.42s", "withoutRetryAfter": "3.22s"},
 //	    "settings": [{"path": "timeout.duration", "value": "1.5s", "origin": "schema.graphqls:12"}]
 //	  }]
@@ -63,7 +65,8 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 	}
 	type fallback struct {
 		Origin  string   `json:"origin"`
-		Func    string   `json:"func"`
+		Func    string   `json:"func,omitempty"`
+		MaxAge  string   `json:"maxAge,omitempty"`
 		Answers []string `json:"answers,omitempty"`
 	}
 	type worstCase struct {
@@ -84,7 +87,8 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 		CircuitBreaker string           `json:"circuitBreaker,omitempty"`
 		Bulkhead       string           `json:"bulkhead,omitempty"`
 		RateLimit      string           `json:"rateLimit,omitempty"`
-		Fallback       *fallback        `json:"fallback,omitempty"`
+		Fallbacks      []fallback       `json:"fallbacks,omitempty"`
+		TakesAlong     []string         `json:"takesAlong,omitempty"`
 		WorstCase      worstCase        `json:"worstCase"`
 		Settings       []policy.Setting `json:"settings"`
 	}{
@@ -97,9 +101,10 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 	if d.Mode != 0 {
 		told.Timeout = &timeout{durationText(d.Timeout), durationText(d.Total), d.Mode.String()}
 	}
-	if f.Fallback != nil {
-		told.Fallback = new(fallback(*f.Fallback))
+	for _, by := range f.Fallbacks {
+		told.Fallbacks = append(told.Fallbacks, fallback{by.Origin, by.Func, durationText(by.MaxAge), by.Answers})
 	}
+	told.TakesAlong = ancestors(f.TakesAlong)
 	return json.Marshal(told)
 }
 
@@ -107,6 +112,14 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 func (f PlanField) text() string {
 	encoded, _ := json.Marshal(f) // whose settings policy made of nothing that could not be encoded
 	return string(encoded)
+}
+
+// ancestors are what messages call them.
+func ancestors(list []schema.Ancestor) (names []string) {
+	for _, ancestor := range list {
+		names = append(names, ancestor.String())
+	}
+	return names
 }
 
 // durationText is "" for none.

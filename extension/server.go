@@ -50,10 +50,21 @@ type field struct {
 func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := es.Schema()
-	if e.known(s) {
+	if e.known(es.Schema()) {
 		return nil
 	}
+	made, warnings, err := e.newServer(es)
+	if err != nil {
+		return err
+	}
+	e.warn(warnings)
+	e.serve(made.schema, made)
+	return nil
+}
+
+// newServer finds out what is to be known of the schema, and tells all that is wrong.
+func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnings []string, err error) {
+	s := es.Schema()
 	fields, warnings, err := schema.Walk(s, e.settings())
 	compositions := compositions(s, fields)
 	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), err)
@@ -62,14 +73,14 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	}
 	errs = append(append(errs, missingDirective(es)), idleTypes(fields)...)
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("gqlresilience:\n%w", err)
+		return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
 	}
 	policies, err := e.registry.Compose(compositions...)
 	if err != nil {
-		return fmt.Errorf("gqlresilience:\n%w", err)
+		return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
 	}
 
-	made := &server{schema: s, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
+	made = &server{schema: s, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
 	guarded := guardedFields(es)
 	for i, f := range fields {
 		if policies[i] == nil {
@@ -86,12 +97,11 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	}
 	if e.budget != nil {
 		if made.unprotected, err = e.unprotected(s, made.fields); err != nil {
-			return fmt.Errorf("gqlresilience:\n%w", err)
+			return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
 		}
 	}
-	e.warn(warnings)
-	e.serve(s, made)
-	return nil
+	warnings = append(warnings, e.planWarnings(made)...)
+	return made, warnings, nil
 }
 
 // unprotected returns the fields that have no policy, each with one that has no stage: only
