@@ -115,14 +115,13 @@ func (m merged) withGate(stage, name, origin string, from merged) merged {
 	reflect.ValueOf(&m.spec).Elem().FieldByName(stage).Set(gate)
 
 	path := settingName(stage)
-	own := m.origins[path]
 	m.origins = maps.Clone(m.origins)
 	for of, origin := range from.origins {
 		if strings.HasPrefix(of, path+".") {
 			m.origins[of] = origin
 		}
 	}
-	m.origins[path], m.origins[path+".name"] = own, origin
+	m.origins[path+".name"] = origin
 	return m
 }
 
