@@ -128,6 +128,8 @@ func TestErrorsNotForClientsAreHidden(t *testing.T) {
 		"joined with a code":                        errors.Join(coded("NOT_FOUND", nil), errSecret),
 		"joined below a wrapper":                    fmt.Errorf("prices: %w", errors.Join(policy.AsClientError(errNoOrder), errSecret)),
 		"in a list with a GraphQL error":            gqlerror.List{gqlerror.Errorf("no such order"), gqlerror.Wrap(errSecret)},
+		"joined, and presentable by an As method":   errors.Join(gqlerror.Errorf("no such order"), selfish{}),
+		"joined, and wrapping nothing":              errors.Join(gqlerror.Errorf("no such order"), empty{}),
 		"an empty list":                             gqlerror.List{},
 		"of a fallback":                             &policy.FallbackError{Err: errSecret, Cause: errNoOrder},
 		"of a fallback, with a coded cause":         &policy.FallbackError{Err: errSecret, Cause: coded("NOT_FOUND", nil)},
@@ -165,6 +167,23 @@ type empty struct{}
 
 func (empty) Error() string   { return errSecret.Error() }
 func (empty) Unwrap() []error { return nil }
+
+func TestWhatWrapsAnErrorForClientsStaysInReach(t *testing.T) {
+	own := gqlerror.Errorf("no such order")
+	for behaviour, err := range map[string]error{
+		"a GraphQL error": fmt.Errorf("10.0.0.7: %w", own),
+		"a marked one":    fmt.Errorf("10.0.0.7: %w", policy.AsClientError(errNoOrder)),
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			presented := gqlerrors.Presenter(nil, gqlerrors.MaskUnknown(nil))(field(nil), err)
+
+			assert.Equal(t, "no such order", presented.Message)
+			assert.Equal(t, "quotes", presented.Path.String())
+			assert.Equal(t, err, presented.Err)
+			assert.Nil(t, own.Err, "the error it came from must stay as it was")
+		})
+	}
+}
 
 func TestAnErrorForClientsIsHandedOnAsItIs(t *testing.T) {
 	presenter := gqlerrors.Presenter(nil, gqlerrors.MaskUnknown(nil))
