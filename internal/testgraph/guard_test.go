@@ -77,3 +77,10 @@ func TestGuardsTellWhichFieldsTheyGuard(t *testing.T) {
 		"Subscription.plainPrices", "Subscription.prices", "Warehouse.stock",
 	}, guarded.GuardedFields())
 }
+
+func TestTheDeclarationThatGenerationAddsIsInTheSubgraphsSDL(t *testing.T) {
+	response := ask(t, NewGuardedFederatedSchema(&federated.Stub{}), `{ _service { sdl } }`)
+
+	require.Empty(t, response.Errors)
+	assert.Contains(t, response.Data["_service"].(map[string]any)["sdl"], "directive @resilience(")
+}
