@@ -32,7 +32,7 @@ func WithoutDegraded() Option {
 
 // answered takes note that a fallback answers for err.
 func (r *resolution) answered(err error) {
-	entry := degraded{Code: r.op.extension.code(err)}
+	entry := degraded{Code: r.op.extension.code(err), Age: r.stale.servedAge()}
 	for _, path := range r.paths() {
 		entry.Path = path
 		r.op.scope.Load().degrade(entry)

@@ -22,6 +22,7 @@ type Extension struct {
 	registry         *policy.Registry
 	fields           map[string]Field    // by coordinate
 	fallbacks        map[string]fallback // by coordinate
+	stale            map[string]stale    // by coordinate
 	clientErrorCodes map[string]bool
 	logger           *slog.Logger // nil: none was given
 	unmapped         bool         // policy errors pass as they are
@@ -48,6 +49,7 @@ func New(registry *policy.Registry, options ...Option) *Extension {
 		registry:         registry,
 		fields:           map[string]Field{},
 		fallbacks:        map[string]fallback{},
+		stale:            map[string]stale{},
 		clientErrorCodes: map[string]bool{},
 	}
 	for _, code := range defaultClientErrorCodes {

@@ -23,6 +23,8 @@ type resolution struct {
 	guarded  bool // next is the resolver alone, and no attempt's context reaches gqlgen
 	marked   bool // by MarkNonNull, before the first attempt
 
+	stale *staleCall // nil: the field's values are not kept
+
 	mu sync.Mutex
 	// All below is guarded by mu.
 	last  *attempt
@@ -40,13 +42,22 @@ func newResolution(ctx context.Context, op *operation, f *field, fc *graphql.Fie
 // run makes attempts, as the policy says. Where the value is not an *attempt, it is the
 // fallback's.
 func (r *resolution) run() (any, error) {
-	return r.field.policy.Run(r.ctx, policy.Call{
+	ctx := r.ctx
+	if r.field.kept != nil {
+		r.stale = r.newStaleCall()
+		ctx = context.WithValue(ctx, staleCallKey{}, r.stale)
+	}
+	value, err := r.field.policy.Run(ctx, policy.Call{
 		Func:        r.attempt,
 		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
 		AbandonEnds: !r.guarded,
 		Budget:      r.op.scope.Load().budget(),
 		Answered:    r.answered,
 	})
+	if r.stale != nil {
+		r.learn(value, err)
+	}
+	return value, err
 }
 
 // attempt is what the policy calls.

@@ -17,8 +17,9 @@ import (
 
 // server is what the extension knows of one schema that it serves. It does not change.
 type server struct {
-	schema *ast.Schema
-	fields map[fieldKey]*field
+	executable graphql.ExecutableSchema
+	schema     *ast.Schema
+	fields     map[fieldKey]*field
 	// unprotected are the fields without a policy, which an operation's time limit ends all the
 	// same. nil: there are no time limits.
 	unprotected map[fieldKey]*field
@@ -39,9 +40,10 @@ type field struct {
 	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
 	// not tell gqlgen that the field is null.
 	takesNull bool
-	batch     bool // one call answers for all items of a list
-	guarded   bool // it runs under its policy in its guard, not in the middleware
-	noStream  any  // what to return for a stream that does not start; nil for other fields
+	batch     bool  // one call answers for all items of a list
+	guarded   bool  // it runs under its policy in its guard, not in the middleware
+	kept      *kept // values to answer with; nil: none are kept
+	noStream  any   // what to return for a stream that does not start; nil for other fields
 }
 
 // Validate reads the schema's annotations and makes the policies of its fields. Its error
@@ -51,7 +53,7 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.known(es.Schema()) {
-		return nil
+		return e.sharingMistake(es)
 	}
 	made, warnings, err := e.newServer(es)
 	if err != nil {
@@ -67,7 +69,7 @@ func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnin
 	s := es.Schema()
 	fields, warnings, err := schema.Walk(s, e.settings())
 	compositions := compositions(s, fields)
-	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), err)
+	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), e.staleMistakes(es, fields), err)
 	if e.registry != nil {
 		errs = append(errs, e.registry.Check(compositions...))
 	}
@@ -80,7 +82,7 @@ func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnin
 		return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
 	}
 
-	made = &server{schema: s, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
+	made = &server{executable: es, schema: s, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
 	guarded := guardedFields(es)
 	for i, f := range fields {
 		if policies[i] == nil {
@@ -90,6 +92,7 @@ func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnin
 		made.fields[key] = &field{
 			fieldKey: key, policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
 			takesNull: takesNull(es, f), batch: isBatch(f), noStream: noStream(es, f), guarded: guarded[f.Coordinate()],
+			kept: e.keeps(f.Coordinate()),
 		}
 		if retry := e.fields[f.Coordinate()].Spec.Retry; retry != nil && isOn(retry.Enabled) && isMutating(s, f) && !f.Idempotent {
 			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
@@ -149,6 +152,14 @@ func (e *Extension) settings() map[string]schema.Settings {
 			settings.Origin = fmt.Sprintf("WithFallback(%q)", coordinate)
 		}
 		settings.Spec.Fallback = fallback.spec
+		all[coordinate] = settings
+	}
+	for coordinate, stale := range e.stale {
+		settings, ok := all[coordinate]
+		if !ok {
+			settings.Origin = fmt.Sprintf("WithStale(%q)", coordinate)
+		}
+		settings.Spec.Fallback = stale.before(e.fallbacks[coordinate].spec, e.registry)
 		all[coordinate] = settings
 	}
 	return all

@@ -1,0 +1,89 @@
+package extension
+
+import (
+	"context"
+	"time"
+)
+
+// kept are the last good values of one field of a server.
+type kept struct {
+	*staleCache
+	key func(ctx context.Context, args map[string]any) (string, bool)
+}
+
+// keeps returns a place for the field's values, nil if none are kept.
+func (e *Extension) keeps(coordinate string) *kept {
+	spec, ok := e.stale[coordinate]
+	if !ok {
+		return nil
+	}
+	return &kept{newStaleCache(spec.MaxAge, spec.MaxEntries), spec.Key}
+}
+
+// staleCall is one call of a field whose values are kept.
+type staleCall struct {
+	kept  *kept
+	key   string
+	keyed bool // the call has a key
+	age   *int // in seconds, of the value that was served; nil: none was
+}
+
+type staleCallKey struct{}
+
+// staleCallOf returns the call that the fallback's ctx belongs to.
+func staleCallOf(ctx context.Context) *staleCall {
+	call, _ := ctx.Value(staleCallKey{}).(*staleCall)
+	return call
+}
+
+// newStaleCall finds out the call's key. A resolver that was called from Go has none: what is
+// known of arguments is another field's.
+func (r *resolution) newStaleCall() *staleCall {
+	call := &staleCall{kept: r.field.kept}
+	if r.isOwnField() {
+		call.key, call.keyed = call.kept.key(r.ctx, r.fc.Args)
+	}
+	return call
+}
+
+// serve returns the last good value.
+func (c *staleCall) serve() (any, bool) {
+	if c == nil || !c.keyed {
+		return nil, false
+	}
+	value, age, ok := c.kept.getAt(time.Now(), c.key)
+	if ok {
+		c.age = new(int(age / time.Second))
+	}
+	return value, ok
+}
+
+// servedAge is the age for those who are told of it, nil if no stale value was served.
+func (c *staleCall) servedAge() *int {
+	if c == nil {
+		return nil
+	}
+	return c.age
+}
+
+// learn keeps what the call has come to, if it is good, and forgets what a client's error says is
+// not to be served any more.
+func (r *resolution) learn(value any, err error) {
+	switch succeeded, ok := value.(*attempt); {
+	case !r.stale.keyed:
+	case err != nil:
+		if r.op.extension.registry.IsClientError(err) {
+			r.stale.kept.drop(r.stale.key)
+		}
+	case ok && r.isGood(succeeded):
+		r.stale.kept.putAt(time.Now(), r.stale.key, succeeded.value)
+	}
+}
+
+// isGood reports whether what the attempt returned may stand for what it returns later.
+func (r *resolution) isGood(a *attempt) bool {
+	if own := a.responded(); own != nil && own.added() != nil {
+		return false
+	}
+	return !isNil(a.value) || !r.field.nonNull
+}
