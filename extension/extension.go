@@ -28,10 +28,13 @@ type Extension struct {
 	unmapped         bool         // policy errors pass as they are
 	budget           *Budget      // of an operation; nil: none
 	hidesDegraded    bool         // responses don't tell which fields fallbacks answered
+	resolvers        any          // a ResolverRoot for schemas that hide theirs; nil: none was given
+	strict           bool         // warnings are errors
 	mistakes         []error      // of the options
 
-	mu      sync.Mutex              // serialises Validate
-	servers atomic.Pointer[servers] // nil before the first Validate
+	mu       sync.Mutex              // serialises Validate, and guards warnings
+	warnings []string                // of all servers
+	servers  atomic.Pointer[servers] // nil before the first Validate
 }
 
 var _ interface {

@@ -45,25 +45,27 @@ func funcName(fn any) string {
 
 // fallbackMistakes reports fallbacks that WithField gives too, and those of a type that their
 // field can't hold.
-func (e *Extension) fallbackMistakes(es graphql.ExecutableSchema, fields []schema.Field) error {
+func (e *Extension) fallbackMistakes(g *generated, fields []schema.Field) error {
 	var errs []error
 	for _, coordinate := range slices.Sorted(maps.Keys(e.fallbacks)) {
 		if e.fields[coordinate].Spec.Fallback != nil {
 			errs = append(errs, fmt.Errorf("WithFallback(%q): fallback is given twice, here and by WithField(%[1]q)", coordinate))
 		}
 	}
-	guarded := guardedFields(es)
 	for _, f := range fields {
 		fallback, ok := e.fallbacks[f.Coordinate()]
 		if !ok {
 			continue
 		}
-		result, fits := fieldResult(es, f), fitsField
-		if guarded[f.Coordinate()] {
-			result, fits = resolverResult(es, f), fitsResolver
+		bound, result, fits := "the resolver", g.fieldResult(f), fitsField
+		switch {
+		case g.guarded[f.Coordinate()]:
+			result, fits = g.binding(f).returns, fitsResolver
+		case g.binding(f).source == sourceMethod:
+			bound = "the Go method that it is bound to"
 		}
 		if result != nil && !fits(fallback.returns, result) {
-			errs = append(errs, fmt.Errorf("WithFallback(%q): returns %v, but the resolver returns %v", f.Coordinate(), fallback.returns, result))
+			errs = append(errs, fmt.Errorf("WithFallback(%q): returns %v, but %s returns %v", f.Coordinate(), fallback.returns, bound, result))
 		}
 	}
 	return errors.Join(errs...)

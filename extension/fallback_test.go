@@ -87,15 +87,16 @@ func TestUseRefusesAFallbackThatItsFieldCanNotHold(t *testing.T) {
 		option extension.Option
 		want   string // "" for none
 	}{
-		"elements that are no pointers":      {answerWith("Query.items", []model.Item{}), `WithFallback("Query.items"): returns []model.Item, but the resolver returns []*model.Item`},
-		"no list":                            {answerWith("Item.quotes", &model.Quote{}), `WithFallback("Item.quotes"): returns *model.Quote, but the resolver returns []*model.Quote`},
-		"a type without the interface":       {answerWith("Query.node", model.Item{}), `WithFallback("Query.node"): returns model.Item, but the resolver returns model.Node`},
-		"a type with the interface":          {answerWith("Query.node", &model.Item{}), ""},
-		"one item of a batch":                {answerWith("Item.stock", new(7)), ""},
-		"all items of a batch":               {answerWith("Item.stock", []*int{new(7)}), `WithFallback("Item.stock"): returns []*int, but the resolver returns *int`},
-		"a stream's event":                   {answerWith("Subscription.ticks", &model.Tick{}), `WithFallback("Subscription.ticks"): returns *model.Tick, but the resolver returns <-chan *model.Tick`},
-		"anything where the field is any":    {answerWith("Query.any", 7), ""},
-		"a bound method's type is not known": {answerWith("Guarded.computed", 7), ""},
+		"elements that are no pointers":     {answerWith("Query.items", []model.Item{}), `WithFallback("Query.items"): returns []model.Item, but the resolver returns []*model.Item`},
+		"no list":                           {answerWith("Item.quotes", &model.Quote{}), `WithFallback("Item.quotes"): returns *model.Quote, but the resolver returns []*model.Quote`},
+		"a type without the interface":      {answerWith("Query.node", model.Item{}), `WithFallback("Query.node"): returns model.Item, but the resolver returns model.Node`},
+		"a type with the interface":         {answerWith("Query.node", &model.Item{}), ""},
+		"one item of a batch":               {answerWith("Item.stock", new(7)), ""},
+		"all items of a batch":              {answerWith("Item.stock", []*int{new(7)}), `WithFallback("Item.stock"): returns []*int, but the resolver returns *int`},
+		"a stream's event":                  {answerWith("Subscription.ticks", &model.Tick{}), `WithFallback("Subscription.ticks"): returns *model.Tick, but the resolver returns <-chan *model.Tick`},
+		"anything where the field is any":   {answerWith("Query.any", 7), ""},
+		"not what the bound method returns": {answerWith("Guarded.computed", 7), `WithFallback("Guarded.computed"): returns int, but the Go method that it is bound to returns *string`},
+		"what the bound method returns":     {answerWith("Guarded.computed", new("cached")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := extension.New(newRegistry(t, nil), row.option).Validate(testgraph.NewSchema(&testgraph.Stub{}))

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/gqlresilience/gqlresilience/directive"
 	"github.com/gqlresilience/gqlresilience/schema"
 )
 
@@ -41,11 +43,11 @@ func omitsPanicHandler(es graphql.ExecutableSchema) (omits bool) {
 
 // noStream returns the stream that does not exist, of the type that gqlgen expects of the
 // subscription's field, or nil if the field is none.
-func noStream(es graphql.ExecutableSchema, f schema.Field) any {
-	if f.Object != rootName(es.Schema().Subscription) {
+func (g *generated) noStream(f schema.Field) any {
+	if f.Object != rootName(g.es.Schema().Subscription) {
 		return nil
 	}
-	if result := fieldResult(es, f); result != nil && result.Kind() == reflect.Chan && isEvent(result.Elem()) {
+	if result := g.fieldResult(f); result != nil && result.Kind() == reflect.Chan && isEvent(result.Elem()) {
 		return (func(context.Context) (context.Context, graphql.Marshaler))(nil)
 	}
 	return (func(context.Context) graphql.Marshaler)(nil)
@@ -58,16 +60,16 @@ func isEvent(t reflect.Type) bool {
 }
 
 // takesNull reports whether the Go type of the field can hold graphql.Null.
-func takesNull(es graphql.ExecutableSchema, f schema.Field) bool {
+func (g *generated) takesNull(f schema.Field) bool {
 	null := reflect.TypeOf(graphql.Null)
-	if result := fieldResult(es, f); result != nil {
+	if result := g.fieldResult(f); result != nil {
 		return result.Kind() == reflect.Interface && null.Implements(result)
 	}
-	// A bound method. Only custom scalars and abstract types are ever interfaces in Go.
+	// Only custom scalars and abstract types are ever interfaces in Go.
 	if f.Definition.Type.Elem != nil {
 		return false
 	}
-	switch named := es.Schema().Types[f.Definition.Type.NamedType]; {
+	switch named := g.es.Schema().Types[f.Definition.Type.NamedType]; {
 	case named == nil:
 		return true
 	case named.Kind == ast.Scalar:
@@ -77,32 +79,18 @@ func takesNull(es graphql.ExecutableSchema, f schema.Field) bool {
 	}
 }
 
-// fieldResult returns what the middleware gets of the field's resolver: of a batch resolver one
-// item's value.
-func fieldResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
-	result := resolverResult(es, f)
-	if result != nil && isBatch(f) && result.Kind() == reflect.Slice {
-		return result.Elem()
-	}
-	return result
-}
-
-// resolverResult returns what the field's resolver returns, or nil if it has none. Generated
-// schemas hold their resolvers in an exported field, whose interface types tell it.
-func resolverResult(es graphql.ExecutableSchema, f schema.Field) reflect.Type {
-	resolvers := executableField(es, "Resolvers")
-	if !resolvers.IsValid() || resolvers.Kind() != reflect.Interface {
+// fieldResult returns what the middleware gets of the field's resolver or bound method: of a
+// batch resolver one item's value. nil: that is not known.
+func (g *generated) fieldResult(f schema.Field) reflect.Type {
+	bound := g.binding(f)
+	switch {
+	case !bound.callable():
 		return nil
+	case isBatch(f) && bound.returns.Kind() == reflect.Slice:
+		return bound.returns.Elem()
+	default:
+		return bound.returns
 	}
-	object, ok := methodNamed(resolvers.Type(), f.Object)
-	if !ok || object.Type.NumOut() != 1 || object.Type.Out(0).Kind() != reflect.Interface {
-		return nil
-	}
-	resolver, ok := methodNamed(object.Type.Out(0), f.Name)
-	if !ok || resolver.Type.NumOut() == 0 {
-		return nil
-	}
-	return resolver.Type.Out(0)
 }
 
 // isBatch reports whether the field's resolver answers for all items of a list at once.
@@ -134,16 +122,30 @@ func executableField(es graphql.ExecutableSchema, name string) reflect.Value {
 	return executable.FieldByName(name)
 }
 
-// methodNamed finds the method that gqlgen made of a GraphQL name, whatever it did to its case
-// and underscores.
-func methodNamed(t reflect.Type, name string) (reflect.Method, bool) {
-	plain := strings.ReplaceAll(name, "_", "")
-	for method := range t.Methods() {
-		if strings.EqualFold(strings.ReplaceAll(method.Name, "_", ""), plain) {
-			return method, true
+// runtimeDirectives returns the names of the directives that generated code calls around the
+// field's resolver: those of the field and of the object type that it returns.
+func (g *generated) runtimeDirectives(f schema.Field) []string {
+	implemented := executableField(g.es, "Directives")
+	if !implemented.IsValid() || implemented.Kind() != reflect.Struct {
+		return nil
+	}
+	s := g.es.Schema()
+	list := slices.Clone(f.Definition.Directives)
+	if returned := s.Types[f.Definition.Type.Name()]; returned != nil {
+		list = append(list, returned.Directives...)
+	}
+	var names []string
+	for _, used := range list {
+		declared := s.Directives[used.Name]
+		if declared == nil || used.Name == directive.Name || slices.Contains(names, used.Name) ||
+			!slices.Contains(declared.Locations, ast.LocationFieldDefinition) && !slices.Contains(declared.Locations, ast.LocationObject) {
+			continue
+		}
+		if _, runs := implemented.Type().FieldByNameFunc(func(name string) bool { return folded(name) == folded(used.Name) }); runs {
+			names = append(names, used.Name)
 		}
 	}
-	return reflect.Method{}, false
+	return names
 }
 
 func isTrue(argument *ast.Argument) bool {

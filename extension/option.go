@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -46,10 +47,10 @@ func WithField(coordinate string, field Field) Option {
 // of the error. Arguments and parent are in gqlgen's field context. By default, it is asked
 // about every failure but a cancelled request and a client's error; see [When].
 //
-// T must be what the field's resolver returns: of a batch resolver one item's value, of a
-// subscription's the receiving channel. That is checked when a server's Use validates the
-// extension. For a field that is bound to a Go method it can't be: with any other type it fails
-// with gqlgen's error, which names both types. A plain struct field never asks its fallback.
+// T must be what the field's resolver or bound Go method returns: of a batch resolver one item's
+// value, of a subscription's the receiving channel. That is checked when a server's Use validates
+// the extension, as far as the types can be found; see [WithResolvers]. A plain struct field
+// never asks its fallback.
 //
 // A resolver's panic is answered for where the policy has an enforced timeout, for then it is
 // recovered here. Elsewhere it is gqlgen's to recover.
@@ -129,6 +130,34 @@ func WhenFunc(answers func(error) bool) FallbackOption {
 		*c = append(*c, condition{answers, []string{funcName(answers)}})
 		return nil
 	}
+}
+
+// WithResolvers tells which resolvers the server has: resolvers is what the Resolvers of the
+// generated Config were set to, guards included. Code that gqlgen generates tells that itself, so
+// it is for schemas that are wrapped in something that hides them, and changes nothing for others.
+//
+// It is what the checks at boot go by: which annotated fields have a resolver, a bound Go method or
+// neither, and what their fallbacks must return. Without it, and where the schema hides its
+// resolvers, a fallback of the wrong type is its field's error, which names both types, and a field
+// that never passes its policy is not warned about.
+func WithResolvers(resolvers any) Option {
+	return func(e *Extension) {
+		switch {
+		case e.resolvers != nil:
+			e.mistake("WithResolvers: given twice")
+		case !isResolverRoot(reflect.TypeOf(resolvers)):
+			e.mistake("WithResolvers: %T is no ResolverRoot: it has no method that returns resolvers", resolvers)
+		default:
+			e.resolvers = resolvers
+		}
+	}
+}
+
+// Strict makes errors of what is otherwise warned about at boot: [Extension.Warnings] lists it.
+// Where there are mistakes too, it is told together with them, but for what only shows once all
+// policies can be made.
+func Strict() Option {
+	return func(e *Extension) { e.strict = true }
 }
 
 // WithLogger logs what the registry's policies do, for fields and jobs alike: changes of a

@@ -2,7 +2,6 @@ package extension
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -47,8 +46,9 @@ type field struct {
 }
 
 // Validate reads the schema's annotations and makes the policies of its fields. Its error
-// tells all that is wrong with schema, options and their fit at once, with file and line
-// where there is SDL. It is called by gqlgen's Use, which panics on an error.
+// tells all that is wrong with schema, options, resolvers and their fit at once, with file and
+// line where there is SDL. What is rarely meant is warned about. It is called by gqlgen's Use,
+// which panics on an error.
 func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -66,45 +66,43 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 
 // newServer finds out what is to be known of the schema, and tells all that is wrong.
 func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnings []string, err error) {
-	s := es.Schema()
-	fields, warnings, err := schema.Walk(s, e.settings())
-	compositions := compositions(s, fields)
-	errs := append(slices.Clone(e.mistakes), e.fallbackMistakes(es, fields), e.staleMistakes(es, fields), err)
-	if e.registry != nil {
-		errs = append(errs, e.registry.Check(compositions...))
+	c := e.newCheck(es)
+	if errors.Join(c.errs...) == nil {
+		if made, err = e.compose(c); err != nil {
+			c.errs = append(c.errs, err)
+		} else {
+			c.warnOfPolicies(made)
+			c.warnings = append(c.warnings, e.planWarnings(made)...)
+		}
 	}
-	errs = append(append(errs, missingDirective(es)), idleTypes(fields)...)
-	if err := errors.Join(errs...); err != nil {
-		return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
-	}
-	policies, err := e.registry.Compose(compositions...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
-	}
+	return made, c.warnings, c.err()
+}
 
-	made = &server{executable: es, schema: s, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
-	guarded := guardedFields(es)
-	for i, f := range fields {
+// compose makes the policies of a schema in which there is no mistake.
+func (e *Extension) compose(c *check) (*server, error) {
+	policies, err := e.registry.Compose(c.compositions...)
+	if err != nil {
+		return nil, err
+	}
+	es := c.generated.es
+	made := &server{executable: es, schema: c.schema, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
+	for i, f := range c.fields {
 		if policies[i] == nil {
 			continue
 		}
 		key := fieldKey{f.Object, f.Name}
 		made.fields[key] = &field{
 			fieldKey: key, policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
-			takesNull: takesNull(es, f), batch: isBatch(f), noStream: noStream(es, f), guarded: guarded[f.Coordinate()],
-			kept: e.keeps(f.Coordinate()),
-		}
-		if retry := e.fields[f.Coordinate()].Spec.Retry; retry != nil && isOn(retry.Enabled) && isMutating(s, f) && !f.Idempotent {
-			warnings = append(warnings, fmt.Sprintf("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate()))
+			takesNull: c.generated.takesNull(f), batch: isBatch(f), noStream: c.generated.noStream(f),
+			guarded: c.generated.guarded[f.Coordinate()], kept: e.keeps(f.Coordinate()),
 		}
 	}
 	if e.budget != nil {
-		if made.unprotected, err = e.unprotected(s, made.fields); err != nil {
-			return nil, nil, fmt.Errorf("gqlresilience:\n%w", err)
+		if made.unprotected, err = e.unprotected(c.schema, made.fields); err != nil {
+			return nil, err
 		}
 	}
-	warnings = append(warnings, e.planWarnings(made)...)
-	return made, warnings, nil
+	return made, nil
 }
 
 // unprotected returns the fields that have no policy, each with one that has no stage: only
@@ -138,87 +136,17 @@ func (e *Extension) unprotected(s *ast.Schema, protected map[fieldKey]*field) (m
 	return all, nil
 }
 
-// settings are what the options say of fields, as schema.Walk takes it.
-func (e *Extension) settings() map[string]schema.Settings {
-	all := map[string]schema.Settings{}
-	for coordinate, f := range e.fields {
-		all[coordinate] = schema.Settings{
-			Preset: f.Preset, Idempotent: f.Idempotent, Spec: f.Spec, Origin: fmt.Sprintf("WithField(%q)", coordinate),
-		}
-	}
-	for coordinate, fallback := range e.fallbacks {
-		settings, ok := all[coordinate]
-		if !ok {
-			settings.Origin = fmt.Sprintf("WithFallback(%q)", coordinate)
-		}
-		settings.Spec.Fallback = fallback.spec
-		all[coordinate] = settings
-	}
-	for coordinate, stale := range e.stale {
-		settings, ok := all[coordinate]
-		if !ok {
-			settings.Origin = fmt.Sprintf("WithStale(%q)", coordinate)
-		}
-		settings.Spec.Fallback = stale.before(e.fallbacks[coordinate].spec, e.registry)
-		all[coordinate] = settings
-	}
-	return all
+// Warnings returns what was warned about so far, of all servers that use the extension: what is
+// allowed and rarely meant, each with file and line of the annotation, or the option that is
+// meant. They are logged too, and with [Strict] they are errors instead.
+func (e *Extension) Warnings() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.warnings)
 }
-
-// compositions are what the policies of fields are made of.
-func compositions(s *ast.Schema, fields []schema.Field) []policy.Composition {
-	list := make([]policy.Composition, len(fields))
-	for i, f := range fields {
-		origin, presetOrigin := f.Origin, f.PresetOrigin
-		if !strings.Contains(origin, f.Coordinate()) {
-			origin += ": " + f.Coordinate()
-		}
-		if f.Explicit && presetOrigin == f.Origin {
-			presetOrigin = origin
-		}
-		mode := policy.Enforced
-		if f.Object == rootName(s.Mutation) {
-			mode = policy.Cooperative // GraphQL runs them one after the other
-		}
-		list[i] = policy.Composition{
-			Name: f.Coordinate(), Origin: origin, Layers: f.Layers, Preset: f.Preset, PresetOrigin: presetOrigin,
-			Mode: mode, Optional: !f.Explicit,
-		}
-	}
-	return list
-}
-
-// idleTypes reports annotations of object types that turn nothing on for any field. One that
-// merely says what is idempotent serves the fields with an annotation or option of their own.
-func idleTypes(fields []schema.Field) []error {
-	origins, busy := map[string]string{}, map[string]bool{}
-	for _, f := range fields {
-		if !f.Explicit {
-			origins[f.Object] = f.Origin
-		}
-		if f.Explicit || f.Preset != "" || slices.ContainsFunc(f.Layers, hasTimeout) {
-			busy[f.Object] = true
-		}
-	}
-	var errs []error
-	for _, object := range slices.Sorted(maps.Keys(origins)) {
-		if !busy[object] {
-			errs = append(errs, fmt.Errorf("%s: turns no stage on for any field", origins[object]))
-		}
-	}
-	return errs
-}
-
-// hasTimeout reports whether the layer, which a directive made, turns the timeout on.
-func hasTimeout(layer policy.Layer) bool {
-	timeout := layer.Spec.Timeout
-	return timeout != nil && isOn(timeout.Enabled)
-}
-
-// isOn reports whether a stage that is mentioned with that Enabled is on.
-func isOn(enabled *bool) bool { return enabled == nil || *enabled }
 
 func (e *Extension) warn(warnings []string) {
+	e.warnings = append(e.warnings, warnings...)
 	logger := e.logger
 	if logger == nil {
 		logger = slog.Default()
@@ -252,11 +180,6 @@ func (e *Extension) serve(s *ast.Schema, made *server) {
 		}
 	}
 	e.servers.Store(all)
-}
-
-// isMutating reports whether the field is one of a root type whose operations are not retried.
-func isMutating(s *ast.Schema, f schema.Field) bool {
-	return f.Object == rootName(s.Mutation) || f.Object == rootName(s.Subscription)
 }
 
 func rootName(root *ast.Definition) string {

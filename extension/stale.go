@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/gqlresilience/gqlresilience/policy"
 	"github.com/gqlresilience/gqlresilience/schema"
@@ -111,7 +110,7 @@ func (s stale) before(next *policy.FallbackSpec, registry *policy.Registry) *pol
 
 // staleMistakes reports stale answers where another fallback would get lost, and where a key
 // can't tell calls apart.
-func (e *Extension) staleMistakes(es graphql.ExecutableSchema, fields []schema.Field) error {
+func (e *Extension) staleMistakes(g *generated, fields []schema.Field) error {
 	var errs []error
 	mistake := func(coordinate, format string, args ...any) {
 		errs = append(errs, fmt.Errorf("WithStale(%q): "+format, append([]any{coordinate}, args...)...))
@@ -121,20 +120,19 @@ func (e *Extension) staleMistakes(es graphql.ExecutableSchema, fields []schema.F
 			mistake(coordinate, "the fallback of WithField(%q) would get lost: give it by WithFallback(%[2]q)", coordinate)
 		}
 	}
-	guarded := guardedFields(es)
 	for _, f := range fields {
 		coordinate := f.Coordinate()
 		if _, ok := e.stale[coordinate]; !ok {
 			continue
 		}
-		switch s := es.Schema(); {
+		switch s := g.es.Schema(); {
 		case f.Object == rootName(s.Mutation):
 			mistake(coordinate, "what a mutation has done before does not answer for what it has not done now")
 		case f.Object == rootName(s.Subscription):
 			mistake(coordinate, "a stream can't be kept")
 		case isEntityFinder(s, f):
 			mistake(coordinate, "is an entity finder, whose arguments a key can't see")
-		case isBatch(f) && guarded[coordinate]:
+		case isBatch(f) && g.guarded[coordinate]:
 			mistake(coordinate, "is a batch resolver in a guard: one call answers for many parents, which a key can't tell apart")
 		}
 		if _, ok := e.fallbacks[coordinate]; !ok && e.hasFallback(f.Preset) {
@@ -165,10 +163,4 @@ func (e *Extension) sharingMistake(es graphql.ExecutableSchema) error {
 
 func isSame(a, b graphql.ExecutableSchema) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
-}
-
-// isEntityFinder reports whether the field is of the type whose fields are the resolvers of
-// federation's entities.
-func isEntityFinder(s *ast.Schema, f schema.Field) bool {
-	return f.Object == "Entity" && s.Query != nil && s.Query.Fields.ForName("_entities") != nil
 }

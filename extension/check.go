@@ -1,0 +1,170 @@
+package extension
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
+)
+
+// check is one look at a schema, its code and the options, for what is wrong or rarely meant.
+type check struct {
+	*Extension
+	schema       *ast.Schema
+	generated    *generated
+	fields       []schema.Field
+	compositions []policy.Composition          // of fields
+	protected    map[string]policy.Description // what passes a policy for all that is known, by coordinate
+	errs         []error
+	warnings     []string
+}
+
+// newCheck finds all mistakes, and what can be warned about before there are policies.
+func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
+	s := es.Schema()
+	fields, warnings, err := schema.Walk(s, e.settings())
+	c := &check{
+		Extension: e, schema: s, generated: newGenerated(es, e.resolvers),
+		fields: fields, compositions: compositions(s, fields), warnings: warnings,
+	}
+	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, fields), e.staleMistakes(c.generated, fields), err)
+	if e.registry != nil {
+		c.errs = append(c.errs, e.registry.Check(c.compositions...))
+	}
+	c.errs = append(c.errs, missingDirective(es))
+	c.errs = append(c.errs, idleTypes(fields)...)
+	c.errs = append(c.errs, c.unguardedFinders()...)
+	c.warnOfSettings()
+	return c
+}
+
+// err joins the errors and, in strict mode, the warnings.
+func (c *check) err() error {
+	errs := c.errs
+	if c.strict {
+		for _, warning := range c.warnings {
+			errs = append(errs, errors.New(warning))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("gqlresilience:\n%w", err)
+	}
+	return nil
+}
+
+// protect notes what the policies have come to, but those of a type's annotation only where its
+// field is known to pass it.
+func (c *check) protect(made *server) {
+	c.protected = map[string]policy.Description{}
+	for _, f := range c.fields {
+		m, bound := made.fields[fieldKey{f.Object, f.Name}], c.generated.binding(f)
+		if m != nil && (bound.callable() || f.Explicit && bound.source == sourceUnknown) {
+			c.protected[f.Coordinate()] = m.policy.Describe()
+		}
+	}
+}
+
+// unguardedFinders reports federation's entity finders that have settings and no guard: they pass
+// no field middleware.
+func (c *check) unguardedFinders() []error {
+	var errs []error
+	for _, f := range c.fields {
+		if c.generated.resolvers != nil && isEntityFinder(c.schema, f) && !c.generated.guarded[f.Coordinate()] {
+			errs = append(errs, fmt.Errorf("%s: federation's entity finders pass a policy only in a guard, and this one has none: "+
+				"generate guards, and give the server Guard(resolvers)", f.Origin))
+		}
+	}
+	return errs
+}
+
+// settings are what the options say of fields, as schema.Walk takes it.
+func (e *Extension) settings() map[string]schema.Settings {
+	all := map[string]schema.Settings{}
+	for coordinate, f := range e.fields {
+		all[coordinate] = schema.Settings{
+			Preset: f.Preset, Idempotent: f.Idempotent, Spec: f.Spec, Origin: fmt.Sprintf("WithField(%q)", coordinate),
+		}
+	}
+	for coordinate, fallback := range e.fallbacks {
+		settings, ok := all[coordinate]
+		if !ok {
+			settings.Origin = fmt.Sprintf("WithFallback(%q)", coordinate)
+		}
+		settings.Spec.Fallback = fallback.spec
+		all[coordinate] = settings
+	}
+	for coordinate, stale := range e.stale {
+		settings, ok := all[coordinate]
+		if !ok {
+			settings.Origin = fmt.Sprintf("WithStale(%q)", coordinate)
+		}
+		settings.Spec.Fallback = stale.before(e.fallbacks[coordinate].spec, e.registry)
+		all[coordinate] = settings
+	}
+	return all
+}
+
+// compositions are what the policies of fields are made of.
+func compositions(s *ast.Schema, fields []schema.Field) []policy.Composition {
+	list := make([]policy.Composition, len(fields))
+	for i, f := range fields {
+		origin, presetOrigin := f.Origin, f.PresetOrigin
+		if !strings.Contains(origin, f.Coordinate()) {
+			origin += ": " + f.Coordinate()
+		}
+		if f.Explicit && presetOrigin == f.Origin {
+			presetOrigin = origin
+		}
+		mode := policy.Enforced
+		if f.Object == rootName(s.Mutation) {
+			mode = policy.Cooperative // GraphQL runs them one after the other
+		}
+		list[i] = policy.Composition{
+			Name: f.Coordinate(), Origin: origin, Layers: f.Layers, Preset: f.Preset, PresetOrigin: presetOrigin,
+			Mode: mode, Optional: !f.Explicit,
+		}
+	}
+	return list
+}
+
+// idleTypes reports annotations of object types that turn nothing on for any field. One that
+// merely says what is idempotent serves the fields with an annotation or option of their own.
+func idleTypes(fields []schema.Field) []error {
+	origins, busy := map[string]string{}, map[string]bool{}
+	for _, f := range fields {
+		if !f.Explicit {
+			origins[f.Object] = f.Origin
+		}
+		if f.Explicit || f.Preset != "" || slices.ContainsFunc(f.Layers, hasTimeout) {
+			busy[f.Object] = true
+		}
+	}
+	var errs []error
+	for _, object := range slices.Sorted(maps.Keys(origins)) {
+		if !busy[object] {
+			errs = append(errs, fmt.Errorf("%s: turns no stage on for any field", origins[object]))
+		}
+	}
+	return errs
+}
+
+// hasTimeout reports whether the layer, which a directive made, turns the timeout on.
+func hasTimeout(layer policy.Layer) bool {
+	timeout := layer.Spec.Timeout
+	return timeout != nil && isOn(timeout.Enabled)
+}
+
+// isOn reports whether a stage that is mentioned with that Enabled is on.
+func isOn(enabled *bool) bool { return enabled == nil || *enabled }
+
+// isMutating reports whether the field is one of a root type whose operations are not retried.
+func isMutating(s *ast.Schema, f schema.Field) bool {
+	return f.Object == rootName(s.Mutation) || f.Object == rootName(s.Subscription)
+}

@@ -1,0 +1,189 @@
+package extension_test
+
+import (
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gqlresilience/gqlresilience/extension"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/federated"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// hidden is a schema in a wrapper that hides its resolvers.
+type hidden struct{ graphql.ExecutableSchema }
+
+// annotated returns a server's schema with parts of its SDL replaced; see variantOf.
+func annotated(t testing.TB, oldNew ...string) graphql.ExecutableSchema {
+	t.Helper()
+	stub := &testgraph.Stub{}
+	return withSchema(stub, variantOf(t, testgraph.NewSchema(stub).Schema(), oldNew...))
+}
+
+// lineOf returns "schema.graphqls:7" for the first line of the test schema that has the text.
+func lineOf(t testing.TB, text string) string {
+	t.Helper()
+	source := testgraph.NewSchema(&testgraph.Stub{}).Schema().Query.Position.Src
+	before, _, found := strings.Cut(source.Input, text)
+	require.True(t, found, text)
+	return source.Name + ":" + slog.IntValue(1+strings.Count(before, "\n")).String()
+}
+
+// warningsOf returns what the extension warns about when the schema's server uses it.
+func warningsOf(t testing.TB, es graphql.ExecutableSchema, options ...extension.Option) []string {
+	t.Helper()
+	quiet := extension.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	e := extension.New(newRegistry(t, nil), append(options, quiet)...)
+	require.NoError(t, e.Validate(es))
+	return e.Warnings()
+}
+
+func onlyTimed(coordinate string) extension.Option {
+	return underPreset(coordinate, "dependency")
+}
+
+func retried(coordinate string, attempts int) extension.Option {
+	return extension.WithField(coordinate, extension.Field{Spec: retrying(policy.Spec{}, attempts)})
+}
+
+const plainData = "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing"
+
+func TestUseWarnsOfAnnotationsAndOptionsOfPlainData(t *testing.T) {
+	es := annotated(t, "theme: String!", `theme: String @resilience(timeout: "1s")`)
+	require.Equal(t, []string{
+		`WithField("Item.name"): ` + plainData,
+		`WithFallback("Quote.service"): ` + plainData,
+		lineOf(t, "theme: String!") + `: Settings.theme: ` + plainData,
+	}, warningsOf(t, es, onlyTimed("Item.name"), onlyTimed("Item.slow"), onlyTimed("Guarded.computed"),
+		answerWith("Quote.service", "post"), answerWith("Quote.eta", new("soon"))))
+}
+
+func TestUseWarnsOfATypesAnnotationOnlyIfNoneOfItsFieldsHasAPolicy(t *testing.T) {
+	typed := `@resilience(timeout: "1s") {`
+	require.Equal(t, []string{
+		lineOf(t, "type Settings") + ` (type Settings): all fields are plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing`,
+	}, warningsOf(t, annotated(t, "type Settings {", "type Settings "+typed, "type Quote {", "type Quote "+typed)))
+}
+
+func TestAFallbackIsCheckedAgainstTheResolversThatASchemaHides(t *testing.T) {
+	stub := &testgraph.Stub{}
+	es := hidden{testgraph.NewSchema(stub)}
+	wrong := []extension.Option{answerWith("Query.items", []model.Item{}), answerWith("Guarded.computed", 7)}
+	require.Empty(t, warningsOf(t, es, wrong...))
+	require.EqualError(t, extension.New(newRegistry(t, nil), append(wrong, extension.WithResolvers(stub))...).Validate(es),
+		"gqlresilience:\n"+
+			`WithFallback("Guarded.computed"): returns int, but the Go method that it is bound to returns *string`+"\n"+
+			`WithFallback("Query.items"): returns []model.Item, but the resolver returns []*model.Item`)
+	require.Equal(t, []string{`WithField("Item.name"): ` + plainData},
+		warningsOf(t, es, onlyTimed("Item.name"), onlyTimed("Item.slow"), extension.WithResolvers(stub)))
+}
+
+func TestAGuardIsSeenInTheResolversThatASchemaHides(t *testing.T) {
+	stub := &testgraph.Stub{}
+	es := hidden{testgraph.NewGuardedSchema(stub)}
+	require.Len(t, warningsOf(t, es, onlyTimed("Item.stock")), 1)
+	require.Empty(t, warningsOf(t, es, onlyTimed("Item.stock"), extension.WithResolvers(testgraph.Guard(stub))))
+}
+
+func TestWithResolversTakesOneResolverRoot(t *testing.T) {
+	stub := &testgraph.Stub{}
+	err := extension.New(newRegistry(t, nil), extension.WithResolvers(nil), extension.WithResolvers(model.Item{}),
+		extension.WithResolvers(stub), extension.WithResolvers(stub)).Validate(testgraph.NewSchema(stub))
+	require.EqualError(t, err, "gqlresilience:\n"+
+		"WithResolvers: <nil> is no ResolverRoot: it has no method that returns resolvers\n"+
+		"WithResolvers: model.Item is no ResolverRoot: it has no method that returns resolvers\n"+
+		"WithResolvers: given twice")
+}
+
+func TestUseWarnsOfWhatANonNullFieldsFailureTakesAlong(t *testing.T) {
+	nulls := func(what string) string {
+		return "non-null without a fallback: a failure makes null of " + what + "; make it nullable, or add WithFallback"
+	}
+	es := annotated(t, "type Detail {", `type Detail @resilience(timeout: "1s") {`,
+		"note: String @", "note: String! @", "strictText: String!", `strictText: String! @resilience(timeout: "1s")`)
+	require.Equal(t, []string{
+		lineOf(t, "type Detail") + ` (type Detail): Detail.note, Detail.strictNote: ` + nulls("Item.detail"),
+		`WithField("Item.strictQuotes"): ` + nulls("the whole response, Detail.related, Mutation.create, and 8 more"),
+		lineOf(t, "strictText") + `: Query.strictText: ` + nulls("the whole response"),
+	}, warningsOf(t, es, onlyTimed("Item.strictQuotes"), onlyTimed("Item.quotes"), onlyTimed("Subscription.ticks"),
+		onlyTimed("Query.strictItem"), answerWith("Query.strictItem", &model.Item{})))
+}
+
+func TestUseWarnsOfWhatTheMiddlewareDoesToDirectivesAndBatches(t *testing.T) {
+	options := []extension.Option{onlyTimed("Item.stock"), onlyTimed("Query.secret"), onlyTimed("Query.text")}
+	stub := &testgraph.Stub{}
+	require.Equal(t, []string{
+		`WithField("Item.stock"): a batch field without a guard: a batch of n items is n calls of the policy, and a retry gets the batch's first answer again; guard it`,
+		`WithField("Query.secret"): @hasRole runs inside each attempt, where a denial without a client error's code is retried and counted as the resolver's failure; guard the field, or give denials a code such as FORBIDDEN`,
+	}, warningsOf(t, testgraph.NewSchema(stub), options...))
+	require.Empty(t, warningsOf(t, testgraph.NewGuardedSchema(stub), options...))
+}
+
+func TestUseWarnsOfFieldsWithoutAGuardBesideGuardedOnes(t *testing.T) {
+	stub := &testgraph.Stub{}
+	require.Equal(t, []string{
+		`WithField("Guarded.computed"): bound to a Go method, which can't have a guard as other fields have: the policy runs in the field middleware; give it a resolver to have it guarded`,
+	}, warningsOf(t, testgraph.NewGuardedSchema(stub), onlyTimed("Guarded.computed"), onlyTimed("Query.text")))
+	require.Empty(t, warningsOf(t, testgraph.NewSchema(stub), onlyTimed("Guarded.computed"), onlyTimed("Query.text")))
+}
+
+func TestUseRefusesEntityFindersWithoutAGuard(t *testing.T) {
+	finder := onlyTimed("Entity.findProductByID")
+	err := extension.New(newRegistry(t, nil), finder).Validate(testgraph.NewFederatedSchema(&federated.Stub{}))
+	require.EqualError(t, err, "gqlresilience:\n"+`WithField("Entity.findProductByID"): federation's entity finders pass a policy only in a guard, and this one has none: generate guards, and give the server Guard(resolvers)`)
+	require.Empty(t, warningsOf(t, testgraph.NewGuardedFederatedSchema(&federated.Stub{}), finder))
+}
+
+func TestUseTellsHowManyCallsRetriesUnderRetriesMayMake(t *testing.T) {
+	es := testgraph.NewGuardedSchema(&testgraph.Stub{})
+	const limit = "; WithOperationBudget can limit the retries"
+	for name, row := range map[string]struct {
+		options []extension.Option
+		want    []string
+	}{
+		"under a list": {[]extension.Option{retried("Query.items", 2), retried("Item.quotes", 3)},
+			[]string{`WithField("Item.quotes"): up to 3 attempts, for each item under Query.items, with up to 2: one query with a list of 100 items may make 302 calls` + limit}},
+		"under one": {[]extension.Option{retried("Query.item", 2), retried("Item.quotes", 3)},
+			[]string{`WithField("Item.quotes"): up to 3 attempts, under Query.item, with up to 2: one query may make 5 calls` + limit}},
+		"under a list in between": {[]extension.Option{retried("Query.item", 4), retried("Quote.eta", 2)},
+			[]string{`WithField("Quote.eta"): up to 2 attempts, for each item under Query.item, with up to 4: one query with a list of 100 items may make 204 calls` + limit}},
+		"under itself": {[]extension.Option{retried("Detail.related", 2)},
+			[]string{`WithField("Detail.related"): up to 2 attempts, for each item under Detail.related, with up to 2: one query with a list of 100 items may make 202 calls` + limit}},
+		"a batch, which is one call": {[]extension.Option{retried("Query.items", 2), retried("Item.stock", 3)},
+			[]string{`WithField("Item.stock"): up to 3 attempts, under Query.items, with up to 2: one query may make 5 calls` + limit}},
+		"without end": {[]extension.Option{retried("Query.item", policy.Unlimited), retried("Item.quotes", 3)},
+			[]string{`WithField("Item.quotes"): up to 3 attempts, under Query.item, with up to unlimited: one query may make unlimited calls` + limit}},
+		"one without retries":            {[]extension.Option{onlyTimed("Query.items"), retried("Item.quotes", 3)}, nil},
+		"under one without retries":      {[]extension.Option{retried("Query.items", 2), onlyTimed("Item.quotes")}, nil},
+		"beside each other":              {[]extension.Option{retried("Query.text", 2), retried("Query.items", 2)}, nil},
+		"under what is not retried then": {[]extension.Option{extension.WithField("Mutation.create", extension.Field{Spec: retrying(policy.Spec{}, 2), Idempotent: new(true)}), retried("Item.quotes", 2)}, nil},
+		"with a budget for retries": {[]extension.Option{retried("Query.items", 2), retried("Item.quotes", 3),
+			extension.WithOperationBudget(extension.Budget{Retries: new(10)})}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, row.want, warningsOf(t, es, row.options...))
+		})
+	}
+}
+
+func TestStrictMakesErrorsOfWarningsAndTellsThemWithTheOthers(t *testing.T) {
+	es := testgraph.NewSchema(&testgraph.Stub{})
+	options := []extension.Option{extension.Strict(), onlyTimed("Item.name"), onlyTimed("Query.strictText")}
+	strict := extension.New(newRegistry(t, nil), options...)
+	require.EqualError(t, strict.Validate(es), "gqlresilience:\n"+
+		`WithField("Item.name"): `+plainData+"\n"+
+		`WithField("Query.strictText"): non-null without a fallback: a failure makes null of the whole response; make it nullable, or add WithFallback`)
+	require.Empty(t, strict.Warnings())
+
+	require.EqualError(t, extension.New(newRegistry(t, nil), append(options, onlyTimed("Query.txt"))...).Validate(es), "gqlresilience:\n"+
+		`WithField("Query.txt"): type Query has no field txt, did you mean "Query.text"?`+"\n"+
+		`WithField("Item.name"): `+plainData)
+
+	require.NoError(t, extension.New(newRegistry(t, nil), extension.Strict(), onlyTimed("Query.text")).Validate(es))
+}

@@ -1,0 +1,133 @@
+package extension
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gqlresilience/gqlresilience/schema"
+)
+
+// warnOfSettings warns about annotations and options that have no effect.
+func (c *check) warnOfSettings() {
+	for _, f := range c.fields {
+		retry := c.Extension.fields[f.Coordinate()].Spec.Retry
+		if retry != nil && isOn(retry.Enabled) && isMutating(c.schema, f) && !f.Idempotent {
+			c.warn("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate())
+		}
+	}
+	c.warnEach(func(f schema.Field) string {
+		if !f.Explicit || c.generated.binding(f).source != sourceData {
+			return ""
+		}
+		return "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing"
+	})
+	c.warnOfDataTypes()
+}
+
+// warnOfDataTypes warns about annotations of types that have nothing but plain data.
+func (c *check) warnOfDataTypes() {
+	origins, served := map[string]string{}, map[string]bool{}
+	for _, f := range c.fields {
+		if !f.Explicit {
+			origins[f.Object] = f.Origin
+		}
+		if c.generated.binding(f).source != sourceData {
+			served[f.Object] = true
+		}
+	}
+	for _, object := range slices.Sorted(maps.Keys(origins)) {
+		if !served[object] {
+			c.warn("%s: all fields are plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing", origins[object])
+		}
+	}
+}
+
+// warnOfPolicies warns about what fields with a policy do that is rarely meant.
+func (c *check) warnOfPolicies(made *server) {
+	c.protect(made)
+	ancestry := schema.NewAncestry(c.schema)
+	c.warnEach(func(f schema.Field) string {
+		if policy, ok := c.protected[f.Coordinate()]; !ok || policy.Fallback || f.Object == rootName(c.schema.Subscription) {
+			return "" // a stream that does not start is all of its response, nullable or not
+		}
+		ancestors := ancestry.Nullable(f)
+		if len(ancestors) == 0 {
+			return ""
+		}
+		return fmt.Sprintf("non-null without a fallback: a failure makes null of %s; make it nullable, or add WithFallback",
+			listed(ancestors))
+	})
+	c.warnEach(c.limits)
+	if c.budget == nil || c.budget.Retries == nil {
+		c.warnEach(func(f schema.Field) string { return c.multiplied(ancestry, f) })
+	}
+}
+
+// limits tells of a field without a guard what would be otherwise in one.
+func (c *check) limits(f schema.Field) string {
+	if _, ok := c.protected[f.Coordinate()]; !ok || c.generated.guarded[f.Coordinate()] {
+		return ""
+	}
+	bound := c.generated.binding(f)
+	switch {
+	case c.generated.hasGuards && bound.source == sourceMethod && f.Explicit:
+		return "bound to a Go method, which can't have a guard as other fields have: the policy runs in the field middleware; give it a resolver to have it guarded"
+	case c.generated.hasGuards && bound.source == sourceResolver:
+		return "without the guard that other fields have: the policy runs in the field middleware; generate guards anew, with -guard for a field without annotation"
+	case isBatch(f):
+		return "a batch field without a guard: a batch of n items is n calls of the policy, and a retry gets the batch's first answer again; guard it"
+	}
+	if names := c.generated.runtimeDirectives(f); len(names) > 0 {
+		return fmt.Sprintf("@%s runs inside each attempt, where a denial without a client error's code is retried and counted as the resolver's failure; guard the field, or give denials a code such as FORBIDDEN",
+			strings.Join(names, ", @"))
+	}
+	return ""
+}
+
+func (c *check) warn(format string, args ...any) {
+	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+}
+
+// warnEach adds a warning for each field that text says something about; for fields that have
+// the annotation of their type and the text in common, one.
+func (c *check) warnEach(text func(schema.Field) string) {
+	type group struct{ origin, text string }
+	var order []group
+	names := map[group][]string{}
+	for _, f := range c.fields {
+		says := text(f)
+		if says == "" {
+			continue
+		}
+		g := group{f.Origin, says}
+		if names[g] == nil {
+			order = append(order, g)
+		}
+		names[g] = append(names[g], f.Coordinate())
+	}
+	for _, g := range order {
+		subject := g.origin
+		if !strings.Contains(subject, names[g][0]) {
+			subject += ": " + listed(names[g])
+		}
+		c.warn("%s: %s", subject, g.text)
+	}
+}
+
+// mostListed is how many names a warning lists.
+const mostListed = 3
+
+// listed is such as "Order.a, Order.b, and 3 more".
+func listed[T any](all []T) string {
+	var names []string
+	for i, each := range all {
+		if i == mostListed {
+			names = append(names, fmt.Sprintf("and %d more", len(all)-i))
+			break
+		}
+		names = append(names, fmt.Sprint(each))
+	}
+	return strings.Join(names, ", ")
+}
