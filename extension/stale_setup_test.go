@@ -13,6 +13,7 @@ import (
 
 	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
 )
 
 // withAndWithoutGuards runs a test in a bubble for each mode of hooking in.
@@ -80,4 +81,10 @@ func as(t *testing.T, user string) context.Context {
 func byUser(ctx context.Context, _ map[string]any) (string, bool) {
 	user, ok := ctx.Value(userKey{}).(string)
 	return user, ok
+}
+
+// byItem keys a field of an item.
+func byItem(ctx context.Context, _ map[string]any) (string, bool) {
+	item, ok := extension.Parent[*model.Item](ctx)
+	return item.ID, ok
 }

@@ -2,12 +2,15 @@ package extension_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/extension"
@@ -157,4 +160,37 @@ func TestAGuardServesAStaleAnswerBesideAnAbandonedAttempt(t *testing.T) {
 		require.Equal(t, 1, registry.Abandoned())
 		requireQuiet(t, registry)
 	})
+}
+
+// Of fields that fail at the same time, the first payload may tell.
+func TestADeferredFieldIsToldStaleBesideItsDataOrBefore(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, testing.TB, http.Handler, string) []testgraph.Response{
+		"multipart": testgraph.PostDeferred, "events": testgraph.Stream,
+	} {
+		t.Run(name, func(t *testing.T) {
+			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+				d := &dependency{}
+				stub := stubOf("1", "2")
+				stub.ItemResolver.Slow = func(_ context.Context, item *model.Item) (*string, error) { return d.answer(item.ID) }
+				server := serving(t, schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
+				const query = `{ items { id ... @defer { slow } } }`
+				ask(t.Context(), t, server, query)
+				d.goes(errDown)
+				time.Sleep(time.Minute)
+				told := map[string]any{}
+				for _, response := range ask(t.Context(), t, server, query) {
+					list, _ := response.Extensions["degraded"].([]any)
+					for _, entry := range list {
+						entry := entry.(map[string]any)
+						told[fmt.Sprint(entry["path"])] = entry["age"]
+					}
+					if _, ok := response.Data["slow"]; ok {
+						index, _ := response.Path[1].(ast.PathIndex)
+						require.Contains(t, told, fmt.Sprintf("[items %d slow]", index))
+					}
+				}
+				require.Equal(t, map[string]any{"[items 0 slow]": 60.0, "[items 1 slow]": 60.0}, told)
+			})
+		})
+	}
 }

@@ -81,11 +81,7 @@ func TestAnItemOfAListIsAnsweredByItsOwnStaleValue(t *testing.T) {
 			}
 			return new("slow " + item.ID), nil
 		}
-		server := serving(t, schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9,
-			Key: func(ctx context.Context, _ map[string]any) (string, bool) {
-				item, ok := extension.Parent[*model.Item](ctx)
-				return item.ID, ok
-			}}))
+		server := serving(t, schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
 		const data = `{"data":{"items":[{"slow":"slow 1"},{"slow":"slow 2"},{"slow":"slow 3"}]}`
 		require.Equal(t, data+`}`, rawPost(t.Context(), t, server, `{ items { slow } }`))
 		failing = "2"
@@ -109,11 +105,7 @@ func TestEachItemOfABatchIsAnsweredByItsOwnStaleValueWithoutAGuard(t *testing.T)
 			}
 			return stock, nil
 		}
-		server := serving(t, testgraph.NewSchema(stub), extension.WithStale("Item.stock", extension.Stale{MaxAge: time.Hour, MaxEntries: 9,
-			Key: func(ctx context.Context, _ map[string]any) (string, bool) {
-				item, ok := extension.Parent[*model.Item](ctx)
-				return item.ID, ok
-			}}), extension.WithoutDegraded())
+		server := serving(t, testgraph.NewSchema(stub), extension.WithStale("Item.stock", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}), extension.WithoutDegraded())
 		for range 2 {
 			require.Equal(t, `{"data":{"items":[{"stock":10},{"stock":20}]}}`, rawPost(t.Context(), t, server, `{ items { stock } }`))
 			down = true
