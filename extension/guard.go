@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -39,10 +40,24 @@ func Guard[T any](ctx context.Context, coordinate string, resolve func(context.C
 	if !ok && value != nil && err == nil {
 		err = fmt.Errorf("%s: the fallback returned a %T where the resolver returns a %v", coordinate, value, reflect.TypeFor[T]())
 	}
-	if !r.isOwnField() {
-		err = r.op.extension.mapped(err) // no middleware does
+	return typed, r.mapped(err)
+}
+
+// mapped is err as gqlgen is to report it, where that does not pass the field middleware: what
+// entity finders and batches fail with does not.
+func (r *resolution) mapped(err error) error {
+	if r.isOwnField() && !r.field.batch {
+		return err
 	}
-	return typed, err
+	items, ok := err.(graphql.BatchErrors) // which gqlgen must still find
+	if !ok {
+		return r.op.extension.mapped(err)
+	}
+	mapped := slices.Clone(items.Errors())
+	for i, item := range mapped {
+		mapped[i] = r.op.extension.mapped(item)
+	}
+	return graphql.BatchErrorList(mapped)
 }
 
 // newGuard returns the resolution of a guarded field, nil if it has no policy or runs under it
@@ -88,11 +103,9 @@ func (op *operation) guarding(key fieldKey) (by *operation, f *field) {
 
 // guard runs the resolver under the policy and returns what the resolver is to have returned.
 func (r *resolution) guard() (any, error) {
+	defer r.cutOff() // where a function of the user's panics
 	value, err := r.run()
-	a := r.end()
-	if a != nil && a.abandon() { // it is still running
-		a = nil
-	}
+	a := r.cutOff()
 	if err != nil {
 		return r.failed(a, err)
 	}
@@ -101,6 +114,15 @@ func (r *resolution) guard() (any, error) {
 		return succeeded.value, nil
 	}
 	return value, nil // the fallback's
+}
+
+// cutOff keeps further attempts from beginning, and returns the last one. One that is still
+// running is abandoned, and nil is returned: what it returns later must not be looked at.
+func (r *resolution) cutOff() *attempt {
+	if a := r.end(); a != nil && !a.abandon() {
+		return a
+	}
+	return nil
 }
 
 // guardedFields returns the fields that have guards in the server's resolvers.
