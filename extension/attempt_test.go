@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -17,7 +16,7 @@ import (
 )
 
 func TestResolverThatObeysItsTimeoutIsRetried(t *testing.T) {
-	inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		var attempts []int
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -28,7 +27,7 @@ func TestResolverThatObeysItsTimeoutIsRetried(t *testing.T) {
 			}
 			return new("at last"), nil
 		}
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": breaking(retrying(spec, 3))})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.text": breaking(retrying(spec, 3))})
 		start := time.Now()
 		response := testgraph.Post(t.Context(), t, server, `{ text }`)
 		require.Empty(t, response.Errors)
@@ -41,7 +40,7 @@ func TestResolverThatObeysItsTimeoutIsRetried(t *testing.T) {
 }
 
 func TestResolverThatObeysWithinTheGraceIsNotAbandoned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		attempts := 0
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -50,7 +49,7 @@ func TestResolverThatObeysWithinTheGraceIsNotAbandoned(t *testing.T) {
 			time.Sleep(9 * time.Millisecond)
 			return new("too late"), nil
 		}
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": retrying(enforced(time.Second), 2)})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.text": retrying(enforced(time.Second), 2)})
 		requireTimeout(t, testgraph.Post(t.Context(), t, server, `{ text }`), "text")
 		require.Equal(t, 2, attempts)
 		require.Zero(t, registry.Abandoned())
@@ -75,13 +74,13 @@ func TestTimeoutOfAnObedientResolverIsReportedLikeAnyFailure(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+			inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 				stub := stubOf("1")
 				stub.ItemResolver.Quotes = func(ctx context.Context, _ *model.Item) ([]*model.Quote, error) {
 					return nil, fmt.Errorf("calling the dependency: %w", untilCancelled(ctx))
 				}
 				stub.ItemResolver.StrictQuotes = stub.ItemResolver.Quotes
-				server, _ := guard(t, testgraph.NewSchema(stub), specs{"Item.quotes": spec, "Item.strictQuotes": spec})
+				server, _ := protectSchema(t, h.schema(stub), specs{"Item.quotes": spec, "Item.strictQuotes": spec})
 				response := testgraph.Post(t.Context(), t, server, test.query)
 				requireTimeout(t, response, test.path)
 				require.Equal(t, test.want, response.Data)
@@ -91,13 +90,13 @@ func TestTimeoutOfAnObedientResolverIsReportedLikeAnyFailure(t *testing.T) {
 }
 
 func TestTimeoutOfAnObedientResolverIsReplacedByTheFallback(t *testing.T) {
-	inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		stub.ItemResolver.Quotes = func(ctx context.Context, _ *model.Item) ([]*model.Quote, error) {
 			return nil, untilCancelled(ctx)
 		}
 		var given error
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Item.quotes": spec},
+		server, _ := protectSchema(t, h.schema(stub), specs{"Item.quotes": spec},
 			extension.WithFallback("Item.quotes", func(_ context.Context, err error) ([]*model.Quote, error) {
 				given = err
 				return []*model.Quote{{Service: "flat rate"}}, nil
@@ -111,11 +110,11 @@ func TestTimeoutOfAnObedientResolverIsReplacedByTheFallback(t *testing.T) {
 }
 
 func TestAliasesOfOneFieldFailEachForItself(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(context.Context) (*string, error) { return nil, policy.Permanent(errDown) }
 		stub.QueryResolver.Any = func(ctx context.Context) (any, error) { time.Sleep(2 * time.Second); return nil, errDown }
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": spec, "Query.any": enforced(time.Second)})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.text": spec, "Query.any": enforced(time.Second)})
 		query, want := "{", []string{}
 		for i := range 10 {
 			query += fmt.Sprintf(" a%d: text b%d: any", i, i)
@@ -136,14 +135,14 @@ func TestAliasesOfOneFieldFailEachForItself(t *testing.T) {
 func TestMutationIsRetriedOnlyWhereItIsIdempotent(t *testing.T) {
 	for idempotent, want := range map[bool]int{false: 1, true: 3} {
 		t.Run(fmt.Sprint(idempotent), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				attempts := 0
 				stub := &testgraph.Stub{}
 				stub.MutationResolver.Save = func(context.Context, *int) (*string, error) {
 					attempts++
 					return nil, errDown
 				}
-				server := testgraph.NewServer(stub)
+				server := h.server(stub)
 				server.Use(extension.New(newRegistry(t, presets{"saving": retrying(cooperative(time.Second), 3)}),
 					extension.WithField("Mutation.save", extension.Field{Preset: "saving", Idempotent: &idempotent})))
 				require.Len(t, testgraph.Post(t.Context(), t, server, `mutation { save }`).Errors, 1)
@@ -156,7 +155,7 @@ func TestMutationIsRetriedOnlyWhereItIsIdempotent(t *testing.T) {
 // Root fields of a mutation run one after the other, so one that ignores its timeout is waited
 // for.
 func TestMutationsDoNotOverlap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		var calls []string
 		stub := &testgraph.Stub{}
 		stub.MutationResolver.Save = func(context.Context, *int) (*string, error) {
@@ -168,7 +167,7 @@ func TestMutationsDoNotOverlap(t *testing.T) {
 			calls = append(calls, "removed")
 			return new("removed"), nil
 		}
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		registry := newRegistry(t, presets{"slow": {Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}}})
 		server.Use(extension.New(registry, underPreset("Mutation.save", "slow")))
 		response := testgraph.Post(t.Context(), t, server, `mutation { save remove }`)

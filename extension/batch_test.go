@@ -5,13 +5,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
 	"github.com/gqlresilience/gqlresilience/policy"
@@ -35,6 +34,19 @@ func batchOf(stub *testgraph.Stub, resolve func(ctx context.Context, stock []*in
 	return calls
 }
 
+// oneAtATime lets the items of a batch pass one after the other. In a bubble they would stop its
+// clock: gqlgen makes them wait for a batch on a mutex.
+func oneAtATime(server *handler.Server, field string) {
+	turn := make(chan struct{}, 1)
+	server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+		if graphql.GetFieldContext(ctx).Field.Name == field {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+		}
+		return next(ctx)
+	})
+}
+
 func messages(response testgraph.Response) []string {
 	var list []string
 	for _, err := range response.Errors {
@@ -43,11 +55,11 @@ func messages(response testgraph.Response) []string {
 	return list
 }
 
-func TestBatchIsResolvedOnceAndItsItemsPassOneByOne(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+func TestHealthyBatchIsResolvedOnce(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1", "2", "3")
 		calls := batchOf(stub, func(context.Context, []*int) error { return nil })
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Item.stock": breaking(retrying(spec, 3)), "Item.strictStock": spec})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Item.stock": breaking(retrying(spec, 3)), "Item.strictStock": spec})
 		response := testgraph.Post(t.Context(), t, server, `{ items { stock again: stock strictStock } }`)
 		require.Empty(t, response.Errors)
 		want := make([]any, 3)
@@ -57,31 +69,42 @@ func TestBatchIsResolvedOnceAndItsItemsPassOneByOne(t *testing.T) {
 		require.Equal(t, map[string]any{"items": want}, response.Data)
 		require.EqualValues(t, 3, calls.Load())
 		breaker, _ := registry.CircuitBreaker("Item.stock")
-		require.Equal(t, 6, breaker.Stats().Calls)
+		if h.guarded {
+			require.Equal(t, 2, breaker.Stats().Calls, "a batch is one call")
+		} else {
+			require.Equal(t, 6, breaker.Stats().Calls, "each item is a call")
+		}
 	})
 }
 
-// What a batch fails with is memoised, so that another attempt finds it again.
-func TestFailedBatchFailsEachItemAndIsNotResolvedAgain(t *testing.T) {
+// In the middleware, what a batch fails with is memoised, so that another attempt finds it again.
+// In its guard a batch is one call, which is made again.
+func TestFailedBatchFailsEachItem(t *testing.T) {
 	for name, test := range map[string]struct {
-		resolve  func(ctx context.Context, stock []*int) error
-		failures int
+		resolve           func(ctx context.Context, stock []*int) error
+		failures          int // in the middleware
+		calls, ofTheGuard int
 	}{
-		"one error for all":  {func(context.Context, []*int) error { return errDown }, 6},
-		"one error per item": {func(context.Context, []*int) error { return graphql.BatchErrorList{errDown, nil, errDown} }, 4},
-		"a client's error":   {func(context.Context, []*int) error { return policy.AsClientError(errDown) }, 0},
+		"one error for all":  {func(context.Context, []*int) error { return errDown }, 6, 2, 2},
+		"one error per item": {func(context.Context, []*int) error { return graphql.BatchErrorList{errDown, nil, errDown} }, 4, 2, 2},
+		"a client's error":   {func(context.Context, []*int) error { return policy.AsClientError(errDown) }, 0, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+			inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 				stub := stubOf("1", "2", "3")
 				calls := batchOf(stub, test.resolve)
 				want := testgraph.Post(t.Context(), t, testgraph.NewServer(stub), `{ items { id stock } }`)
 				require.EqualValues(t, 1, calls.Swap(0))
 
-				server, registry := guard(t, testgraph.NewSchema(stub), specs{"Item.stock": breaking(retrying(spec, 2))})
+				server, registry := protectSchema(t, h.schema(stub), specs{"Item.stock": breaking(retrying(spec, 2))})
 				response := testgraph.Post(t.Context(), t, server, `{ items { id stock } }`)
 				require.Equal(t, want.Data, response.Data)
 				require.ElementsMatch(t, messages(want), messages(response))
+				if h.guarded {
+					require.EqualValues(t, test.calls, calls.Load())
+					require.Equal(t, test.ofTheGuard, failures(t, registry, "Item.stock"))
+					return
+				}
 				require.EqualValues(t, 1, calls.Load())
 				require.Equal(t, test.failures, failures(t, registry, "Item.stock"))
 			})
@@ -90,22 +113,25 @@ func TestFailedBatchFailsEachItemAndIsNotResolvedAgain(t *testing.T) {
 }
 
 func TestFallbackAnswersForTheItemsThatABatchFailed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1", "2", "3")
 		batchOf(stub, func(context.Context, []*int) error { return graphql.BatchErrorList{nil, errDown, nil} })
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Item.stock": enforced(time.Second)},
-			extension.WithFallback("Item.stock", func(context.Context, error) (*int, error) { return new(99), nil }))
+		fallback, want := answerWith("Item.stock", new(99)), []float64{0, 99, 2}
+		if h.guarded { // it answers for the whole batch
+			fallback, want = answerWith("Item.stock", []*int{new(7), new(8), new(9)}), []float64{7, 8, 9}
+		}
+		server, _ := protectSchema(t, h.schema(stub), specs{"Item.stock": enforced(time.Second)}, fallback)
 		response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
 		require.Empty(t, response.Errors)
 		require.Equal(t, map[string]any{"items": []any{
-			map[string]any{"stock": 0.0}, map[string]any{"stock": 99.0}, map[string]any{"stock": 2.0},
+			map[string]any{"stock": want[0]}, map[string]any{"stock": want[1]}, map[string]any{"stock": want[2]},
 		}}, response.Data)
 	})
 }
 
 // The items of a batch wait for it on a mutex, which keeps a bubble's clock from moving. So
 // these tests use the real one, and end the batch only when all fields have ended without it.
-func serveAbandonedBatch(t *testing.T, field string, late func(context.Context) error) (testgraph.Response, *policy.Registry, *atomic.Int32) {
+func serveAbandonedBatch(t *testing.T, h hook, field string, late func(context.Context) error) (testgraph.Response, *policy.Registry, *atomic.Int32) {
 	t.Helper()
 	stub := stubOf("1", "2", "3")
 	end := make(chan struct{})
@@ -113,7 +139,7 @@ func serveAbandonedBatch(t *testing.T, field string, late func(context.Context) 
 		<-end
 		return late(ctx)
 	})
-	server := testgraph.NewServer(stub)
+	server := h.server(stub)
 	var fields sync.WaitGroup
 	fields.Add(3)
 	server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
@@ -122,7 +148,7 @@ func serveAbandonedBatch(t *testing.T, field string, late func(context.Context) 
 		}
 		return next(ctx)
 	})
-	registry := guardServer(t, server, specs{"Item." + field: breaking(retrying(enforced(50*time.Millisecond), 3))})
+	registry := protectServer(t, server, specs{"Item." + field: breaking(retrying(enforced(50*time.Millisecond), 3))})
 	stub.QueryResolver.Text = func(ctx context.Context) (*string, error) { // keeps the operation open
 		fields.Wait()
 		close(end)
@@ -135,42 +161,58 @@ func serveAbandonedBatch(t *testing.T, field string, late func(context.Context) 
 
 func TestAbandonedBatchEndsEachItsItems(t *testing.T) {
 	for name, late := range lateEnds {
-		t.Run("late "+name, func(t *testing.T) {
-			response, registry, calls := serveAbandonedBatch(t, "stock", late)
-			require.Equal(t, map[string]any{"text": nil, "items": []any{
-				map[string]any{"id": "1", "stock": nil}, map[string]any{"id": "2", "stock": nil}, map[string]any{"id": "3", "stock": nil},
-			}}, response.Data)
-			require.ElementsMatch(t, []string{
-				"items[0].stock: The operation timed out", "items[1].stock: The operation timed out", "items[2].stock: The operation timed out",
-			}, messages(response))
-			require.Empty(t, response.Extensions)
-			require.LessOrEqual(t, calls.Load(), int32(1))
-			require.Equal(t, 3, failures(t, registry, "Item.stock"))
-		})
+		for hooked, h := range hooks {
+			t.Run("late "+name+"/"+hooked, func(t *testing.T) {
+				response, registry, calls := serveAbandonedBatch(t, h, "stock", late)
+				require.Equal(t, map[string]any{"text": nil, "items": []any{
+					map[string]any{"id": "1", "stock": nil}, map[string]any{"id": "2", "stock": nil}, map[string]any{"id": "3", "stock": nil},
+				}}, response.Data)
+				require.ElementsMatch(t, []string{
+					"items[0].stock: The operation timed out", "items[1].stock: The operation timed out", "items[2].stock: The operation timed out",
+				}, messages(response))
+				require.Empty(t, response.Extensions)
+				require.Equal(t, 3, failures(t, registry, "Item.stock"), "attempts at the batch, or its items")
+				if h.guarded {
+					require.EqualValues(t, 3, calls.Load())
+				} else {
+					require.LessOrEqual(t, calls.Load(), int32(1))
+				}
+			})
+		}
 	}
 }
 
 func TestAbandonedBatchOfNonNullItemsTakesTheirParentsAlong(t *testing.T) {
 	for name, late := range lateEnds {
-		t.Run("late "+name, func(t *testing.T) {
-			response, _, calls := serveAbandonedBatch(t, "strictStock", late)
-			require.Equal(t, map[string]any{"text": nil, "items": nil}, response.Data)
-			require.Len(t, response.Errors, 3)
-			require.LessOrEqual(t, calls.Load(), int32(1))
-		})
+		for hooked, h := range hooks {
+			t.Run("late "+name+"/"+hooked, func(t *testing.T) {
+				response, _, calls := serveAbandonedBatch(t, h, "strictStock", late)
+				require.Equal(t, map[string]any{"text": nil, "items": nil}, response.Data)
+				require.Len(t, response.Errors, 3)
+				if h.guarded {
+					require.EqualValues(t, 3, calls.Load())
+				} else {
+					require.LessOrEqual(t, calls.Load(), int32(1))
+				}
+			})
+		}
 	}
 }
 
 func TestPanicOfABatchFailsEachItem(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1", "2", "3")
 		batchOf(stub, func(context.Context, []*int) error { panic("boom") })
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		panics := recoveredPanics(server)
-		registry := guardServer(t, server, specs{"Item.stock": breaking(spec)})
+		registry := protectServer(t, server, specs{"Item.stock": breaking(spec)})
 		response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
 		require.Len(t, response.Errors, 3)
 		require.Len(t, panics.list(), 1)
-		require.Equal(t, 3, failures(t, registry, "Item.stock"))
+		if h.guarded {
+			require.Equal(t, 1, failures(t, registry, "Item.stock"))
+		} else {
+			require.Equal(t, 3, failures(t, registry, "Item.stock"))
+		}
 	})
 }

@@ -47,7 +47,7 @@ func requestContext(t testing.TB) context.Context {
 }
 
 func TestChildrenHaveLiveContexts(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		stub.QueryResolver.Item = func(ctx context.Context, _ string) (*model.Item, error) {
 			_, cancel := context.WithCancel(ctx) // asks for Done
@@ -69,7 +69,7 @@ func TestChildrenHaveLiveContexts(t *testing.T) {
 			assertLive(t, ctx)
 			return nil, nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": spec, "Item.detail": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": spec, "Item.detail": spec})
 		for _, query := range []string{`{ item(id: "1") { probe } }`, `{ item(id: "1") { detail { note } } }`} {
 			require.Empty(t, testgraph.Post(requestContext(t), t, server, query).Errors)
 		}
@@ -86,7 +86,7 @@ func TestChildrenOfAFallbacksValueHaveLiveContexts(t *testing.T) {
 		"after a timeout of a derived context": func(ctx context.Context) error { return untilCancelled(derivedFrom(ctx)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				stub := stubOf("1")
 				stub.QueryResolver.Item = func(ctx context.Context, _ string) (*model.Item, error) { return nil, fail(ctx) }
 				probed := false
@@ -95,7 +95,7 @@ func TestChildrenOfAFallbacksValueHaveLiveContexts(t *testing.T) {
 					assertLive(t, ctx)
 					return nil, nil
 				}
-				server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": enforced(time.Second)},
+				server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": enforced(time.Second)},
 					extension.WithFallback("Query.item", func(ctx context.Context, _ error) (*model.Item, error) {
 						assertLive(t, ctx)
 						return &model.Item{ID: "fallback"}, nil
@@ -116,7 +116,7 @@ func derivedFrom(ctx context.Context) context.Context {
 }
 
 func TestChildrenOfAStreamsEventsHaveLiveContexts(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
 		stub.SubscriptionResolver.Ticks = ticksTo(3)
 		probed := 0
@@ -125,7 +125,7 @@ func TestChildrenOfAStreamsEventsHaveLiveContexts(t *testing.T) {
 			assertLive(t, ctx)
 			return nil, nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Subscription.ticks": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Subscription.ticks": spec})
 		events := testgraph.Stream(requestContext(t), t, server, `subscription { ticks { detail } }`)
 		require.Len(t, events, 3)
 		require.Equal(t, 3, probed)
@@ -133,7 +133,7 @@ func TestChildrenOfAStreamsEventsHaveLiveContexts(t *testing.T) {
 }
 
 func TestClientThatDisconnectsCancelsChildrenAndWhatTheAttemptLeftRunning(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		var kept, keptBeneath context.Context
 		stub := stubOf("1")
 		stub.QueryResolver.Item = func(ctx context.Context, _ string) (*model.Item, error) {
@@ -152,7 +152,7 @@ func TestClientThatDisconnectsCancelsChildrenAndWhatTheAttemptLeftRunning(t *tes
 			}
 			return nil, nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": spec})
 		ctx, disconnect := context.WithCancel(t.Context())
 		go func() {
 			<-waiting
@@ -164,7 +164,7 @@ func TestClientThatDisconnectsCancelsChildrenAndWhatTheAttemptLeftRunning(t *tes
 }
 
 func TestWhoWaitsOnTheContextOfAnAttemptIsReleasedWhenTheOperationEnds(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		var left context.Context
 		released := &notes[error]{}
 		stub := stubOf("1")
@@ -185,7 +185,7 @@ func TestWhoWaitsOnTheContextOfAnAttemptIsReleasedWhenTheOperationEnds(t *testin
 			assert.Empty(t, released.list())
 			return nil, nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": spec})
 		require.Empty(t, testgraph.Post(requestContext(t), t, server, `{ item(id: "1") { probe } }`).Errors)
 		synctest.Wait()
 		require.Equal(t, []error{context.Canceled, context.Canceled, context.Canceled}, released.list())
@@ -221,7 +221,7 @@ func assertCancels(t testing.TB, ended context.Context, err, cause error) {
 func TestAttemptsContextSaysThatItsTimeIsUp(t *testing.T) {
 	for mode, spec := range map[string]policy.Spec{"enforced": enforced(time.Second), "cooperative": cooperative(time.Second)} {
 		t.Run(mode, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				stub := &testgraph.Stub{}
 				stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
 					deadline, limited := ctx.Deadline()
@@ -246,7 +246,7 @@ func TestAttemptsContextSaysThatItsTimeIsUp(t *testing.T) {
 					assertCancels(t, ctx, context.DeadlineExceeded, context.Cause(ctx))
 					return nil, ctx.Err()
 				}
-				server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": spec})
+				server, _ := protectSchema(t, h.schema(stub), specs{"Query.text": spec})
 				requireTimeout(t, testgraph.Post(requestContext(t), t, server, `{ text }`), "text")
 			})
 		})
@@ -254,7 +254,7 @@ func TestAttemptsContextSaysThatItsTimeIsUp(t *testing.T) {
 }
 
 func TestContextOfAnAbandonedAttemptStaysCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		checked := false
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -272,7 +272,7 @@ func TestContextOfAnAbandonedAttemptStaysCancelled(t *testing.T) {
 			assertCancels(t, ctx, context.DeadlineExceeded, context.Cause(ctx))
 			return nil, nil
 		}
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": enforced(time.Second)})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.text": enforced(time.Second)})
 		requireTimeout(t, testgraph.Post(requestContext(t), t, server, `{ text }`), "text")
 		requireQuiet(t, registry)
 		require.True(t, checked)
@@ -303,7 +303,7 @@ func TestContextMayBeDerivedAroundTheMomentThatTheTimeIsUp(t *testing.T) {
 	} {
 		for mode, spec := range map[string]policy.Spec{"enforced": enforced(time.Second), "cooperative": cooperative(time.Second)} {
 			t.Run(name+", "+mode, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				underEachHook(t, func(t *testing.T, h hook) {
 					over, derived := make(chan struct{}), make(chan context.Context, 1)
 					stub := stubOf("1")
 					stub.QueryResolver.Item = func(ctx context.Context, _ string) (*model.Item, error) {
@@ -316,7 +316,7 @@ func TestContextMayBeDerivedAroundTheMomentThatTheTimeIsUp(t *testing.T) {
 						assertLive(t, ctx)
 						return nil, nil
 					}
-					server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": spec},
+					server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": spec},
 						extension.WithFallback("Query.item", func(context.Context, error) (*model.Item, error) {
 							return &model.Item{ID: "fallback"}, nil
 						}))

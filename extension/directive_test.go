@@ -16,7 +16,8 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-func TestDenialOfADirectiveIsAFailureUnlessItsCodeSaysThatItIsTheClients(t *testing.T) {
+// The middleware takes a directive for part of the resolver. A guard does not see it.
+func TestDenialOfADirectiveIsAFailureInTheMiddlewareUnlessItsCodeSaysThatItIsTheClients(t *testing.T) {
 	for name, test := range map[string]struct {
 		denial           error
 		checks, failures int
@@ -29,21 +30,28 @@ func TestDenialOfADirectiveIsAFailureUnlessItsCodeSaysThatItIsTheClients(t *test
 		"as no worth more": {policy.Permanent(errors.New("denied")), 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				checks := 0
 				stub := &testgraph.Stub{}
 				stub.HasRole = func(ctx context.Context, _ any, _ graphql.Resolver, role string) (any, error) {
 					checks++
-					assert.Equal(t, checks, policy.AttemptFromContext(ctx))
+					if !h.guarded {
+						assert.Equal(t, checks, policy.AttemptFromContext(ctx))
+					}
 					assert.Equal(t, "admin", role)
 					return nil, test.denial
 				}
-				server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.secret": breaking(retrying(enforced(time.Second), 3))})
+				server, registry := protectSchema(t, h.schema(stub), specs{"Query.secret": breaking(retrying(enforced(time.Second), 3))})
 				response := testgraph.Post(t.Context(), t, server, `{ secret }`)
 				require.Equal(t, map[string]any{"secret": nil}, response.Data)
 				require.Len(t, response.Errors, 1)
 				require.Equal(t, "denied", response.Errors[0].Message)
 				require.Equal(t, "secret", response.Errors[0].Path.String())
+				if h.guarded {
+					require.Equal(t, 1, checks)
+					require.Zero(t, failures(t, registry, "Query.secret"))
+					return
+				}
 				require.Equal(t, test.checks, checks)
 				require.Equal(t, test.failures, failures(t, registry, "Query.secret"))
 			})
@@ -51,8 +59,8 @@ func TestDenialOfADirectiveIsAFailureUnlessItsCodeSaysThatItIsTheClients(t *test
 	}
 }
 
-func TestDirectiveRunsAgainWithTheResolver(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+func TestDirectiveRunsAgainWithTheResolverInTheMiddleware(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		var calls []string
 		stub := &testgraph.Stub{}
 		stub.HasRole = func(ctx context.Context, _ any, next graphql.Resolver, _ string) (any, error) {
@@ -66,16 +74,20 @@ func TestDirectiveRunsAgainWithTheResolver(t *testing.T) {
 			}
 			return new("told"), nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.secret": retrying(spec, 3)})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.secret": retrying(spec, 3)})
 		response := testgraph.Post(t.Context(), t, server, `{ secret }`)
 		require.Empty(t, response.Errors)
 		require.Equal(t, map[string]any{"secret": "told"}, response.Data)
-		require.Equal(t, []string{"directive", "resolver", "directive", "resolver"}, calls)
+		if h.guarded {
+			require.Equal(t, []string{"directive", "resolver", "resolver"}, calls)
+		} else {
+			require.Equal(t, []string{"directive", "resolver", "directive", "resolver"}, calls)
+		}
 	})
 }
 
 // An inner interceptor runs inside each attempt, and before gqlgen has seen its context: that
-// it is running says nothing about whether gqlgen's variable may be read.
+// it is running says nothing about whether gqlgen's variable may be read. A guard runs inside of it.
 func TestInnerInterceptorMayBlockBeforeItCallsNext(t *testing.T) {
 	const grace = 10 * time.Millisecond
 	for name, test := range map[string]struct {
@@ -107,7 +119,7 @@ func TestInnerInterceptorMayBlockBeforeItCallsNext(t *testing.T) {
 					defer func() { took = time.Since(start) }()
 					return next(ctx)
 				})
-				registry := guardServer(t, server, specs{test.coordinate: enforced(time.Second)})
+				registry := protectServer(t, server, specs{test.coordinate: enforced(time.Second)})
 				server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
 					_, _ = graphql.GetFieldContext(ctx), ctx.Err()
 					time.Sleep(test.blocks)
@@ -133,8 +145,8 @@ func TestInnerInterceptorMayAnswerWithoutCallingNext(t *testing.T) {
 		"with an error": {nil, errDown, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server, _ := guard(t, testgraph.NewSchema(&testgraph.Stub{}), specs{"Query.strictAny": enforced(time.Second)})
+			underEachHook(t, func(t *testing.T, h hook) {
+				server, _ := protectSchema(t, h.schema(&testgraph.Stub{}), specs{"Query.strictAny": enforced(time.Second)})
 				server.AroundFields(func(ctx context.Context, _ graphql.Resolver) (any, error) {
 					return test.answer, test.err
 				})

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -21,7 +21,7 @@ import (
 
 // Contexts that merge two others crash the process where Done is closed and Err nil.
 func TestWhoeverSeesATimedOutAttemptDoneFindsItsErr(t *testing.T) {
-	inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
 		var beside sync.WaitGroup
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -33,7 +33,7 @@ func TestWhoeverSeesATimedOutAttemptDoneFindsItsErr(t *testing.T) {
 			}
 			return nil, untilCancelled(ctx)
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.text": spec})
 		for range 20 {
 			requireTimeout(t, testgraph.Post(requestContext(t), t, server, `{ text }`), "text")
 		}
@@ -42,24 +42,24 @@ func TestWhoeverSeesATimedOutAttemptDoneFindsItsErr(t *testing.T) {
 }
 
 func TestAPresenterOfATimeoutGetsALiveContext(t *testing.T) {
-	inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = hanging
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		presented := 0
 		server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
 			presented++
 			assertLive(t, ctx)
 			return graphql.DefaultErrorPresenter(ctx, err)
 		})
-		guardServer(t, server, specs{"Query.text": spec})
+		protectServer(t, server, specs{"Query.text": spec})
 		requireTimeout(t, testgraph.Post(requestContext(t), t, server, `{ text }`), "text")
 		require.Equal(t, 1, presented)
 	})
 }
 
 func TestADeadlineDerivedInAnAttemptOutlivesTheAttempts(t *testing.T) {
-	inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		var kept context.Context
 		var begun time.Time
@@ -76,14 +76,14 @@ func TestADeadlineDerivedInAnAttemptOutlivesTheAttempts(t *testing.T) {
 			assert.ErrorIs(t, kept.Err(), context.DeadlineExceeded)
 			return new("probed"), nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": spec})
 		response := testgraph.Post(requestContext(t), t, server, `{ item(id: "1") { probe } }`)
 		require.Equal(t, map[string]any{"item": map[string]any{"probe": "probed"}}, response.Data)
 	})
 }
 
 func TestWhatHangsOnAFailedAttemptEndsWithTheNext(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
 		var kept []context.Context
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -94,14 +94,14 @@ func TestWhatHangsOnAFailedAttemptEndsWithTheNext(t *testing.T) {
 			assert.NoError(t, kept[len(kept)-1].Err())
 			return nil, errDown
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": retrying(spec, 3)})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.text": retrying(spec, 3)})
 		testgraph.Post(requestContext(t), t, server, `{ text }`)
 		require.Len(t, kept, 3)
 	})
 }
 
 func TestTheContextOfAFailedAttemptHasEndedOnceTheNextBegins(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
 		var before context.Context
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -112,7 +112,7 @@ func TestTheContextOfAFailedAttemptHasEndedOnceTheNextBegins(t *testing.T) {
 			before = ctx
 			return nil, errDown
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": retrying(spec, 2)})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.text": retrying(spec, 2)})
 		require.Equal(t, []string{"text: " + errDown.Error()}, messages(testgraph.Post(requestContext(t), t, server, `{ text }`)))
 	})
 }
@@ -120,10 +120,10 @@ func TestTheContextOfAFailedAttemptHasEndedOnceTheNextBegins(t *testing.T) {
 func TestAFieldThatTwoExtensionsWantRunsUnderThePolicyOfTheFirst(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		t.Run(fmt.Sprint("the same extension: ", same), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				calls := 0
-				server := testgraph.NewServer(textStub(func(context.Context) (*string, error) {
-					calls++
+			underEachHook(t, func(t *testing.T, h hook) {
+				var calls atomic.Int32
+				server := h.server(textStub(func(context.Context) (*string, error) {
+					calls.Add(1)
 					time.Sleep(time.Minute)
 					return nil, nil
 				}))
@@ -137,19 +137,23 @@ func TestAFieldThatTwoExtensionsWantRunsUnderThePolicyOfTheFirst(t *testing.T) {
 				server.Use(second)
 				begun := time.Now()
 				requireTimeout(t, testgraph.Post(t.Context(), t, server, `{ text }`), "text")
-				require.Equal(t, 1010*time.Millisecond, time.Since(begun))
+				attempts := 1
+				if h.guarded { // it is retried beside itself
+					attempts = 3
+				}
+				require.Equal(t, time.Duration(attempts)*1010*time.Millisecond, time.Since(begun))
 				requireQuiet(t, registry)
-				require.Equal(t, 1, calls)
+				require.EqualValues(t, attempts, calls.Load())
 			})
 		})
 	}
 }
 
 func TestAFuncOfTheUsersThatPanicsBesideAnAbandonedAttemptIsTheFieldsError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		spec := enforced(time.Second)
 		spec.CircuitBreaker = &policy.CircuitBreakerSpec{RecordIf: func(error) bool { panic("recordIf") }}
-		server, registry := guard(t, testgraph.NewSchema(textStub(func(ctx context.Context) (*string, error) {
+		server, registry := protectSchema(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
 			time.Sleep(time.Minute)
 			graphql.AddErrorf(ctx, "late")
 			return nil, nil
@@ -161,8 +165,8 @@ func TestAFuncOfTheUsersThatPanicsBesideAnAbandonedAttemptIsTheFieldsError(t *te
 }
 
 func TestErrorsAddedBeforeAPanicAreReported(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
-		server, _ := guard(t, testgraph.NewSchema(textStub(func(ctx context.Context) (*string, error) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
+		server, _ := protectSchema(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
 			graphql.AddErrorf(ctx, "detail")
 			panic("boom")
 		})), specs{"Query.text": spec})
@@ -171,11 +175,12 @@ func TestErrorsAddedBeforeAPanicAreReported(t *testing.T) {
 }
 
 func TestAllItemsOfABatchThatTimesOutSaySo(t *testing.T) {
-	inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1", "2", "3")
 		stub.ItemResolver.Stock = func(ctx context.Context, _ []*model.Item) ([]*int, error) { return nil, untilCancelled(ctx) }
 		spec.Bulkhead = &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(10)}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Item.stock": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Item.stock": spec})
+		oneAtATime(server, "stock")
 		response := testgraph.Post(requestContext(t), t, server, `{ items { stock } }`)
 		require.Len(t, response.Errors, 3)
 		for _, err := range response.Errors {

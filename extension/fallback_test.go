@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -53,8 +52,10 @@ func TestAFallbackAloneAnswersForAFieldWithoutAnnotation(t *testing.T) {
 		"any":             {answerWith[any]("Query.any", map[string]any{"a": 1}), `{ any }`, `{"data":{"any":{"a":1}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := protect(brokenItems(down), newRegistry(t, nil), row.option, extension.WithoutDegraded())
-			require.Equal(t, row.want, rawPost(t.Context(), t, server, row.query))
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := h.protect(brokenItems(down), newRegistry(t, nil), row.option, extension.WithoutDegraded())
+				require.Equal(t, row.want, rawPost(t.Context(), t, server, row.query))
+			})
 		})
 	}
 }
@@ -70,14 +71,16 @@ func TestAFallbackThatFitsNotTheFieldIsTheFieldsError(t *testing.T) {
 		"a wrong value in an interface":    {answerWith[any]("Query.items", []string{"7"}), `{ items { id } }`, "items", []string{"[]string", "[]*model.Item"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := protect(brokenItems(errors.New("down")), newRegistry(t, nil), row.option)
-			response := testgraph.Post(t.Context(), t, server, row.query)
-			require.Nil(t, response.Data[row.path])
-			require.Len(t, response.Errors, 1)
-			require.Equal(t, row.path, response.Errors[0].Path.String())
-			for _, says := range row.says {
-				require.Contains(t, response.Errors[0].Message, says)
-			}
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := h.protect(brokenItems(errors.New("down")), newRegistry(t, nil), row.option)
+				response := testgraph.Post(t.Context(), t, server, row.query)
+				require.Nil(t, response.Data[row.path])
+				require.Len(t, response.Errors, 1)
+				require.Equal(t, row.path, response.Errors[0].Path.String())
+				for _, says := range row.says {
+					require.Contains(t, response.Errors[0].Message, says)
+				}
+			})
 		})
 	}
 }
@@ -115,7 +118,7 @@ func TestChildrenOfAFallbacksValueResolveUnderTheirOwnPolicies(t *testing.T) {
 		"cooperative": {Timeout: &policy.TimeoutSpec{Duration: new(time.Second), Mode: new(policy.Cooperative)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				stub := &testgraph.Stub{}
 				stub.QueryResolver.Items = func(ctx context.Context, _ *int) ([]*model.Item, error) { return nil, untilCancelled(ctx) }
 				stub.ItemResolver.Slow = func(ctx context.Context, item *model.Item) (*string, error) {
@@ -123,7 +126,7 @@ func TestChildrenOfAFallbacksValueResolveUnderTheirOwnPolicies(t *testing.T) {
 					return new("slow " + item.ID), ctx.Err()
 				}
 				stub.ItemResolver.Probe = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, untilCancelled(ctx) }
-				server := protect(stub, newRegistry(t, nil), extension.WithField("Query.items", extension.Field{Spec: spec}),
+				server := h.protect(stub, newRegistry(t, nil), extension.WithField("Query.items", extension.Field{Spec: spec}),
 					answerWith("Query.items", []*model.Item{{ID: "7"}}),
 					extension.WithField("Item.probe", extension.Field{Spec: spec}), answerWith("Item.probe", new("probed")),
 					extension.WithoutDegraded())
@@ -147,20 +150,22 @@ func TestAFallbacksErrorIsTheFieldsAndHasTheOriginalInItsChain(t *testing.T) {
 		"the original":    {down, "down", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := protect(textStub(failing(down)), newRegistry(t, nil),
-				extension.WithFallback("Query.text", func(_ context.Context, err error) (*string, error) {
-					if err != down {
-						t.Errorf("the fallback got %v", err)
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := h.protect(textStub(failing(down)), newRegistry(t, nil),
+					extension.WithFallback("Query.text", func(_ context.Context, err error) (*string, error) {
+						if err != down {
+							t.Errorf("the fallback got %v", err)
+						}
+						return nil, row.err
+					}))
+				server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
+					if !errors.Is(err, down) || !errors.Is(err, row.err) {
+						t.Errorf("the presenter got %v", err)
 					}
-					return nil, row.err
-				}))
-			server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
-				if !errors.Is(err, down) || !errors.Is(err, row.err) {
-					t.Errorf("the presenter got %v", err)
-				}
-				return graphql.DefaultErrorPresenter(ctx, err)
+					return graphql.DefaultErrorPresenter(ctx, err)
+				})
+				require.Equal(t, onTheWire(row.message, row.extensions), rawPost(t.Context(), t, server, `{ text }`))
 			})
-			require.Equal(t, onTheWire(row.message, row.extensions), rawPost(t.Context(), t, server, `{ text }`))
 		})
 	}
 }
@@ -177,29 +182,33 @@ func TestAFallbacksPanicIsTheFieldsPanic(t *testing.T) {
 				continue // nothing recovers it before gqlgen does
 			}
 			t.Run(name+" "+mode, func(t *testing.T) {
-				server := protect(stub, newRegistry(t, nil), underSpec(spec),
-					extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { panic("fallback") }))
-				require.Equal(t, `{"errors":[{"message":"panic: fallback","path":["text"]}],"data":{"text":null,"__typename":"Query"}}`,
-					rawPost(t.Context(), t, server, `{ text __typename }`))
+				underEachHook(t, func(t *testing.T, h hook) {
+					server := h.protect(stub, newRegistry(t, nil), underSpec(spec),
+						extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { panic("fallback") }))
+					require.Equal(t, `{"errors":[{"message":"panic: fallback","path":["text"]}],"data":{"text":null,"__typename":"Query"}}`,
+						rawPost(t.Context(), t, server, `{ text __typename }`))
+				})
 			})
 		}
 	}
 }
 
 func TestAFallbackSeesArgumentsAndParent(t *testing.T) {
-	stub := stubOf("1", "2")
-	stub.ItemResolver.QuotesFor = func(context.Context, *model.Item, *int) ([]*model.Quote, error) {
-		return nil, errors.New("down")
-	}
-	server := protect(stub, newRegistry(t, nil), extension.WithFallback("Item.quotesFor",
-		func(ctx context.Context, _ error) ([]*model.Quote, error) {
-			field := graphql.GetFieldContext(ctx)
-			parent := *field.Parent.Result.(**model.Item)
-			weight := *field.Args["weight"].(*int)
-			return []*model.Quote{{Service: fmt.Sprintf("item %s, %d kg", parent.ID, weight)}}, nil
-		}), extension.WithoutDegraded())
-	require.Equal(t, `{"data":{"items":[{"quotesFor":[{"service":"item 1, 5 kg"}]},{"quotesFor":[{"service":"item 2, 5 kg"}]}]}}`,
-		rawPost(t.Context(), t, server, `{ items { quotesFor(weight: 5) { service } } }`))
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := stubOf("1", "2")
+		stub.ItemResolver.QuotesFor = func(context.Context, *model.Item, *int) ([]*model.Quote, error) {
+			return nil, errors.New("down")
+		}
+		server := h.protect(stub, newRegistry(t, nil), extension.WithFallback("Item.quotesFor",
+			func(ctx context.Context, _ error) ([]*model.Quote, error) {
+				field := graphql.GetFieldContext(ctx)
+				parent := *field.Parent.Result.(**model.Item)
+				weight := *field.Args["weight"].(*int)
+				return []*model.Quote{{Service: fmt.Sprintf("item %s, %d kg", parent.ID, weight)}}, nil
+			}), extension.WithoutDegraded())
+		require.Equal(t, `{"data":{"items":[{"quotesFor":[{"service":"item 1, 5 kg"}]},{"quotesFor":[{"service":"item 2, 5 kg"}]}]}}`,
+			rawPost(t.Context(), t, server, `{ items { quotesFor(weight: 5) { service } } }`))
+	})
 }
 
 func TestWhatAFallbackAnswersFor(t *testing.T) {
@@ -224,19 +233,21 @@ func TestWhatAFallbackAnswersFor(t *testing.T) {
 		"even a client's error, when named": {[]extension.FallbackOption{extension.When(notFound)}, []error{notFound}, []error{down}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answers := func(err error) bool {
-				server := protect(textStub(failing(err)), newRegistry(t, nil), extension.WithClientErrorCodes("SOLD_OUT"),
-					extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return new("fallback"), nil }, row.conditions...))
-				response := testgraph.Post(t.Context(), t, server, `{ text }`)
-				require.Equal(t, len(response.Errors) == 0, response.Data["text"] == "fallback", "either a value or an error")
-				return len(response.Errors) == 0
-			}
-			for _, err := range row.answered {
-				require.True(t, answers(err), "%v", err)
-			}
-			for _, err := range row.passed {
-				require.False(t, answers(err), "%v", err)
-			}
+			underEachHook(t, func(t *testing.T, h hook) {
+				answers := func(err error) bool {
+					server := h.protect(textStub(failing(err)), newRegistry(t, nil), extension.WithClientErrorCodes("SOLD_OUT"),
+						extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return new("fallback"), nil }, row.conditions...))
+					response := testgraph.Post(t.Context(), t, server, `{ text }`)
+					require.Equal(t, len(response.Errors) == 0, response.Data["text"] == "fallback", "either a value or an error")
+					return len(response.Errors) == 0
+				}
+				for _, err := range row.answered {
+					require.True(t, answers(err), "%v", err)
+				}
+				for _, err := range row.passed {
+					require.False(t, answers(err), "%v", err)
+				}
+			})
 		})
 	}
 }
@@ -246,9 +257,9 @@ func TestNoFallbackForAClientThatIsGone(t *testing.T) {
 		"by default": nil, "whatever it asks for": {extension.WhenFunc(func(error) bool { return true })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				asked := false
-				server := protect(textStub(hanging), newRegistry(t, nil), underPreset("Query.text", "dependency"),
+				server := h.protect(textStub(hanging), newRegistry(t, nil), underPreset("Query.text", "dependency"),
 					extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { asked = true; return nil, nil }, conditions...))
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(time.Second, cancel)
@@ -260,43 +271,55 @@ func TestNoFallbackForAClientThatIsGone(t *testing.T) {
 }
 
 func TestAResolverThatAddsAnErrorAndReturnsNilIsAnsweredFor(t *testing.T) {
-	stub := textStub(func(ctx context.Context) (*string, error) {
-		graphql.AddError(ctx, errors.New("down"))
-		return nil, nil
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := textStub(func(ctx context.Context) (*string, error) {
+			graphql.AddError(ctx, errors.New("down"))
+			return nil, nil
+		})
+		server := h.protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")), extension.WithoutDegraded())
+		require.Equal(t, `{"data":{"text":"cached"}}`, rawPost(t.Context(), t, server, `{ text }`))
 	})
-	server := protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")), extension.WithoutDegraded())
-	require.Equal(t, `{"data":{"text":"cached"}}`, rawPost(t.Context(), t, server, `{ text }`))
 }
 
 func TestAPanicIsAnsweredForWhereThePolicyHasAnEnforcedTimeout(t *testing.T) {
-	stub := textStub(func(context.Context) (*string, error) { panic("boom") })
-	server := protect(stub, newRegistry(t, nil), underPreset("Query.text", "dependency"), answerWith("Query.text", new("cached")),
-		extension.WithoutDegraded())
-	require.Equal(t, `{"data":{"text":"cached"}}`, rawPost(t.Context(), t, server, `{ text }`))
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := textStub(func(context.Context) (*string, error) { panic("boom") })
+		server := h.protect(stub, newRegistry(t, nil), underPreset("Query.text", "dependency"), answerWith("Query.text", new("cached")),
+			extension.WithoutDegraded())
+		require.Equal(t, `{"data":{"text":"cached"}}`, rawPost(t.Context(), t, server, `{ text }`))
 
-	server = protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")))
-	response := testgraph.Post(t.Context(), t, server, `{ text }`)
-	require.Len(t, response.Errors, 1)
-	require.Equal(t, "panic: boom", response.Errors[0].Message, "on gqlgen's own goroutine a panic is gqlgen's to recover")
+		server = h.protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")))
+		response := testgraph.Post(t.Context(), t, server, `{ text }`)
+		require.Len(t, response.Errors, 1)
+		require.Equal(t, "panic: boom", response.Errors[0].Message, "on gqlgen's own goroutine a panic is gqlgen's to recover")
+	})
 }
 
 func TestAFallbackAnswersForASubscriptionThatDoesNotStart(t *testing.T) {
-	stub := &testgraph.Stub{}
-	stub.SubscriptionResolver.Ticks = func(context.Context) (<-chan *model.Tick, error) { return nil, errors.New("down") }
-	server := protect(stub, newRegistry(t, nil), extension.WithFallback("Subscription.ticks", func(context.Context, error) (<-chan *model.Tick, error) {
-		ticks := make(chan *model.Tick, 1)
-		ticks <- &model.Tick{N: 5}
-		close(ticks)
-		return ticks, nil
-	}))
-	events := testgraph.Stream(t.Context(), t, server, `subscription { ticks { n } }`)
-	require.Len(t, events, 1)
-	require.Equal(t, map[string]any{"ticks": map[string]any{"n": 5.0}}, events[0].Data)
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &testgraph.Stub{}
+		stub.SubscriptionResolver.Ticks = func(context.Context) (<-chan *model.Tick, error) { return nil, errors.New("down") }
+		server := h.protect(stub, newRegistry(t, nil), extension.WithFallback("Subscription.ticks", func(context.Context, error) (<-chan *model.Tick, error) {
+			ticks := make(chan *model.Tick, 1)
+			ticks <- &model.Tick{N: 5}
+			close(ticks)
+			return ticks, nil
+		}))
+		events := testgraph.Stream(t.Context(), t, server, `subscription { ticks { n } }`)
+		require.Len(t, events, 1)
+		require.Equal(t, map[string]any{"ticks": map[string]any{"n": 5.0}}, events[0].Data)
+	})
 }
 
-func TestAFallbackAnswersForEachItemOfABatch(t *testing.T) {
-	stub := stubOf("1", "2")
-	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, errors.New("down") }
-	server := protect(stub, newRegistry(t, nil), answerWith("Item.stock", new(9)), extension.WithoutDegraded())
-	require.Equal(t, `{"data":{"items":[{"stock":9},{"stock":9}]}}`, rawPost(t.Context(), t, server, `{ items { stock } }`))
+func TestAFallbackAnswersForAllItemsOfABatch(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := stubOf("1", "2")
+		stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, errors.New("down") }
+		fallback := answerWith("Item.stock", new(9))
+		if h.guarded {
+			fallback = answerWith("Item.stock", []*int{new(9), new(9)})
+		}
+		server := h.protect(stub, newRegistry(t, nil), fallback, extension.WithoutDegraded())
+		require.Equal(t, `{"data":{"items":[{"stock":9},{"stock":9}]}}`, rawPost(t.Context(), t, server, `{ items { stock } }`))
+	})
 }

@@ -55,8 +55,8 @@ func requireSteadyStream(t *testing.T, exec *executor.Executor, query string) {
 	require.LessOrEqual(t, late.goroutines, early.goroutines+5, "there are goroutines left of the events")
 }
 
-// guardExecutor makes an executor of the schema that guards one field.
-func guardExecutor(t *testing.T, schema graphql.ExecutableSchema, coordinate string, outer ...graphql.FieldMiddleware) *executor.Executor {
+// protectExecutor makes an executor of the schema that protects one field.
+func protectExecutor(t *testing.T, schema graphql.ExecutableSchema, coordinate string, outer ...graphql.FieldMiddleware) *executor.Executor {
 	t.Helper()
 	exec := executor.New(schema)
 	for _, middleware := range outer {
@@ -81,14 +81,16 @@ var childResolvers = map[string]func(ctx context.Context) error{
 
 func TestEventsOfAStreamLeaveNothingBehind(t *testing.T) {
 	for name, resolve := range childResolvers {
-		t.Run("ticks/"+name, func(t *testing.T) {
-			stub := &testgraph.Stub{}
-			stub.SubscriptionResolver.Ticks = ticksTo(2 * streamLength)
-			stub.TickResolver.Detail = func(ctx context.Context, _ *model.Tick) (*string, error) { return nil, resolve(ctx) }
-			requireSteadyStream(t, guardExecutor(t, testgraph.NewSchema(stub), "Tick.detail"), `subscription { ticks { detail } }`)
-		})
+		for hooked, h := range hooks {
+			t.Run("ticks/"+name+"/"+hooked, func(t *testing.T) {
+				stub := &testgraph.Stub{}
+				stub.SubscriptionResolver.Ticks = ticksTo(2 * streamLength)
+				stub.TickResolver.Detail = func(ctx context.Context, _ *model.Tick) (*string, error) { return nil, resolve(ctx) }
+				requireSteadyStream(t, protectExecutor(t, h.schema(stub), "Tick.detail"), `subscription { ticks { detail } }`)
+			})
+		}
 		t.Run("prices/"+name, func(t *testing.T) {
-			exec := guardExecutor(t, testgraph.NewFederatedSchema(pricesTo(2*streamLength)), "Product.price", treatAsMethod("price"))
+			exec := protectExecutor(t, testgraph.NewFederatedSchema(pricesTo(2*streamLength)), "Product.price", treatAsMethod("price"))
 			exec.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
 				if graphql.GetFieldContext(ctx).Field.Name == "price" {
 					if err := resolve(ctx); err != nil {

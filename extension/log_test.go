@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,10 +22,10 @@ func talkative() presets {
 }
 
 func TestTheLogTellsRetriesFallbacksAndChangesOfState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		logger, lines := logs()
 		up := false
-		server := protect(textStub(func(context.Context) (*string, error) {
+		server := h.protect(textStub(func(context.Context) (*string, error) {
 			if !up {
 				return nil, errors.New("down")
 			}
@@ -53,10 +52,10 @@ func TestTheLogTellsRetriesFallbacksAndChangesOfState(t *testing.T) {
 }
 
 func TestTheLogTellsWhoIgnoresTheirContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		logger, lines := logs()
 		registry := newRegistry(t, nil)
-		server := protect(textStub(func(context.Context) (*string, error) {
+		server := h.protect(textStub(func(context.Context) (*string, error) {
 			time.Sleep(time.Minute)
 			return nil, nil
 		}), registry, extension.WithLogger(logger), extension.WithField("Query.text", extension.Field{
@@ -73,47 +72,55 @@ func TestTheLogTellsWhoIgnoresTheirContext(t *testing.T) {
 }
 
 func TestTheLogTellsOfJobsToo(t *testing.T) {
-	logger, lines := logs()
-	registry := newRegistry(t, talkative())
-	protect(&testgraph.Stub{}, registry, extension.WithLogger(logger))
-	carrier, err := registry.Preset("carrier")
-	require.NoError(t, err)
-	breaker, _ := registry.CircuitBreaker("carrier")
+	underEachHook(t, func(t *testing.T, h hook) {
+		logger, lines := logs()
+		registry := newRegistry(t, talkative())
+		h.protect(&testgraph.Stub{}, registry, extension.WithLogger(logger))
+		carrier, err := registry.Preset("carrier")
+		require.NoError(t, err)
+		breaker, _ := registry.CircuitBreaker("carrier")
 
-	_, err = policy.Execute(t.Context(), carrier.WithSource("Repricer.run"), func(context.Context) (int, error) {
-		breaker.Trip()
-		return 0, policy.Permanent(errors.New("down"))
+		_, err = policy.Execute(t.Context(), carrier.WithSource("Repricer.run"), func(context.Context) (int, error) {
+			breaker.Trip()
+			return 0, policy.Permanent(errors.New("down"))
+		})
+		require.EqualError(t, err, "down")
+		require.Equal(t, []string{`level=WARN msg="circuit breaker open" field="" policy="" breaker=carrier from=closed reason=tripped`}, lines())
 	})
-	require.EqualError(t, err, "down")
-	require.Equal(t, []string{`level=WARN msg="circuit breaker open" field="" policy="" breaker=carrier from=closed reason=tripped`}, lines())
 }
 
 func TestWithoutALoggerOnlyWarningsAtBootAreLogged(t *testing.T) {
-	lines := defaultLogs(t)
-	server := protect(textStub(failing(errors.New("down"))), newRegistry(t, talkative()), answerWith("Query.text", new("cached")),
-		extension.WithField("Mutation.save", extension.Field{Spec: policy.Spec{Retry: &policy.RetrySpec{}}}),
-		underPreset("Query.text", "carrier"))
-	boot := []string{`level=WARN msg="gqlresilience: WithField(\"Mutation.save\"): retry has no effect: the field is not idempotent"`}
-	require.Equal(t, boot, lines())
-	testgraph.Post(t.Context(), t, server, `{ text }`)
-	require.Equal(t, boot, lines())
+	underEachHook(t, func(t *testing.T, h hook) {
+		lines := defaultLogs(t)
+		server := h.protect(textStub(failing(errors.New("down"))), newRegistry(t, talkative()), answerWith("Query.text", new("cached")),
+			extension.WithField("Mutation.save", extension.Field{Spec: policy.Spec{Retry: &policy.RetrySpec{}}}),
+			underPreset("Query.text", "carrier"))
+		boot := []string{`level=WARN msg="gqlresilience: WithField(\"Mutation.save\"): retry has no effect: the field is not idempotent"`}
+		require.Equal(t, boot, lines())
+		testgraph.Post(t.Context(), t, server, `{ text }`)
+		require.Equal(t, boot, lines())
+	})
 }
 
 func TestWithALoggerNothingGoesToTheDefaultOne(t *testing.T) {
-	lines := defaultLogs(t)
-	logger, own := logs()
-	protect(&testgraph.Stub{}, newRegistry(t, nil), extension.WithLogger(logger),
-		extension.WithField("Mutation.save", extension.Field{Spec: policy.Spec{Retry: &policy.RetrySpec{}}}))
-	require.Empty(t, lines())
-	require.Len(t, own(), 1)
+	underEachHook(t, func(t *testing.T, h hook) {
+		lines := defaultLogs(t)
+		logger, own := logs()
+		h.protect(&testgraph.Stub{}, newRegistry(t, nil), extension.WithLogger(logger),
+			extension.WithField("Mutation.save", extension.Field{Spec: policy.Spec{Retry: &policy.RetrySpec{}}}))
+		require.Empty(t, lines())
+		require.Len(t, own(), 1)
+	})
 }
 
 func TestASecondServerOfTheSameSchemaWarnsNoMore(t *testing.T) {
-	logger, lines := logs()
-	shared := extension.New(newRegistry(t, nil), extension.WithLogger(logger),
-		extension.WithField("Mutation.save", extension.Field{Spec: policy.Spec{Retry: &policy.RetrySpec{}}}))
-	for range 2 {
-		testgraph.NewServer(&testgraph.Stub{}).Use(shared)
-	}
-	require.Len(t, lines(), 1)
+	underEachHook(t, func(t *testing.T, h hook) {
+		logger, lines := logs()
+		shared := extension.New(newRegistry(t, nil), extension.WithLogger(logger),
+			extension.WithField("Mutation.save", extension.Field{Spec: policy.Spec{Retry: &policy.RetrySpec{}}}))
+		for range 2 {
+			h.server(&testgraph.Stub{}).Use(shared)
+		}
+		require.Len(t, lines(), 1)
+	})
 }

@@ -34,8 +34,8 @@ func TestTimeoutOnTheWire(t *testing.T) {
 		"total":       {Total: new(time.Second)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := protect(textStub(hanging), newRegistry(t, nil), underSpec(policy.Spec{Timeout: &spec}))
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := h.protect(textStub(hanging), newRegistry(t, nil), underSpec(policy.Spec{Timeout: &spec}))
 				require.Equal(t, timeoutOnTheWire, rawPost(t.Context(), t, server, `{ text }`))
 			})
 		})
@@ -43,18 +43,18 @@ func TestTimeoutOnTheWire(t *testing.T) {
 }
 
 func TestTimeoutOfAResolverThatIgnoresItsContextOnTheWire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		ends := make(chan struct{})
 		defer close(ends)
-		server := protect(textStub(func(context.Context) (*string, error) { <-ends; return nil, nil }), newRegistry(t, nil),
+		server := h.protect(textStub(func(context.Context) (*string, error) { <-ends; return nil, nil }), newRegistry(t, nil),
 			underSpec(policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}}))
 		require.Equal(t, timeoutOnTheWire, rawPost(t.Context(), t, server, `{ text }`))
 	})
 }
 
 func TestOpenCircuitOnTheWireTellsWholeSecondsUntilAProbeMayPass(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := protect(textStub(failing(errors.New("down"))), newRegistry(t, nil), underSpec(policy.Spec{
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.protect(textStub(failing(errors.New("down"))), newRegistry(t, nil), underSpec(policy.Spec{
 			CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(1), OpenDuration: new(30 * time.Second)},
 		}))
 		require.Equal(t, onTheWire("down", ""), rawPost(t.Context(), t, server, `{ text }`))
@@ -77,9 +77,9 @@ func TestOpenCircuitOnTheWireTellsWholeSecondsUntilAProbeMayPass(t *testing.T) {
 }
 
 func TestWhileAProbeRunsAClientIsToComeBackInASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, presets{"carrier": {CircuitBreaker: &policy.CircuitBreakerSpec{OpenDuration: new(30 * time.Second)}}})
-		server := protect(textStub(hanging), registry, underPreset("Query.text", "carrier"))
+		server := h.protect(textStub(hanging), registry, underPreset("Query.text", "carrier"))
 		breaker, _ := registry.CircuitBreaker("carrier")
 		breaker.Trip()
 		time.Sleep(30 * time.Second)
@@ -93,8 +93,8 @@ func TestWhileAProbeRunsAClientIsToComeBackInASecond(t *testing.T) {
 }
 
 func TestFullBulkheadOnTheWireTellsNoTimeToComeBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := protect(textStub(hanging), newRegistry(t, nil), underSpec(policy.Spec{
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.protect(textStub(hanging), newRegistry(t, nil), underSpec(policy.Spec{
 			Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(1), QueueTimeout: new(time.Second)},
 		}))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -109,8 +109,8 @@ func TestFullBulkheadOnTheWireTellsNoTimeToComeBack(t *testing.T) {
 }
 
 func TestRateLimitOnTheWireTellsWholeSecondsUntilAToken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := protect(textStub(answering("up")), newRegistry(t, nil), underSpec(policy.Spec{
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.protect(textStub(answering("up")), newRegistry(t, nil), underSpec(policy.Spec{
 			RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(90 * time.Second)},
 		}))
 		require.Equal(t, `{"data":{"text":"up"}}`, rawPost(t.Context(), t, server, `{ text }`))
@@ -127,11 +127,11 @@ func TestRateLimitOnTheWireTellsWholeSecondsUntilAToken(t *testing.T) {
 }
 
 func TestAPolicyErrorOfAnUnannotatedResolverIsMapped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, nil)
 		quick, err := registry.New("quick", policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}})
 		require.NoError(t, err)
-		server := protect(textStub(func(ctx context.Context) (*string, error) {
+		server := h.protect(textStub(func(ctx context.Context) (*string, error) {
 			text, err := policy.Execute(ctx, quick, hanging)
 			if err != nil {
 				err = fmt.Errorf("carrier.internal:8443: %w", err)
@@ -202,10 +202,10 @@ func TestCausesDoNotReachTheWire(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := protect(textStub(row.text), newRegistry(t, nil), row.options...)
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := h.protect(textStub(row.text), newRegistry(t, nil), row.options...)
 				require.Equal(t, row.mapped, rawPost(t.Context(), t, server, `{ text }`))
-				server = protect(textStub(row.text), newRegistry(t, nil), append(row.options, extension.WithoutErrorMapping())...)
+				server = h.protect(textStub(row.text), newRegistry(t, nil), append(row.options, extension.WithoutErrorMapping())...)
 				require.Equal(t, row.unmapped, rawPost(t.Context(), t, server, `{ text }`))
 			})
 		})
@@ -213,8 +213,8 @@ func TestCausesDoNotReachTheWire(t *testing.T) {
 }
 
 func TestWithoutErrorMappingThePresenterGetsThePolicysError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := protect(textStub(hangingWith(secret())), newRegistry(t, nil), extension.WithoutErrorMapping(),
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.protect(textStub(hangingWith(secret())), newRegistry(t, nil), extension.WithoutErrorMapping(),
 			underSpec(policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}}))
 		server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
 			failure, ok := errors.AsType[*policy.Error](err)
@@ -245,22 +245,24 @@ func TestThePresenterMapsWhatTheMiddlewareDoesNotSee(t *testing.T) {
 		"without mapping": {extension.WithoutErrorMapping()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := protect(stub, newRegistry(t, nil), options...)
-			server.SetErrorPresenter(gqlerrors.Presenter(func(ctx context.Context, err error) *gqlerror.Error {
-				presented := graphql.DefaultErrorPresenter(ctx, err)
-				if presented.Path == nil { // gqlgen wrote it into the cause
-					presented.Path = graphql.GetPath(ctx)
-				}
-				return presented
-			}))
-			require.Equal(t, `{"errors":[`+
-				`{"message":"The operation timed out","path":["text"],"extensions":{"code":"TIMEOUT","httpStatus":504}},`+
-				`{"message":"no cached text","path":["text"]}],"data":{"text":"partial"}}`,
-				rawPost(t.Context(), t, server, `{ text }`))
-			require.Equal(t, `{"errors":[`+
-				`{"message":"The operation timed out","path":["items",1,"stock"],"extensions":{"code":"TIMEOUT","httpStatus":504}}],`+
-				`"data":{"items":[{"stock":7},{"stock":null}]}}`,
-				rawPost(t.Context(), t, server, `{ items { stock } }`))
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := h.protect(stub, newRegistry(t, nil), options...)
+				server.SetErrorPresenter(gqlerrors.Presenter(func(ctx context.Context, err error) *gqlerror.Error {
+					presented := graphql.DefaultErrorPresenter(ctx, err)
+					if presented.Path == nil { // gqlgen wrote it into the cause
+						presented.Path = graphql.GetPath(ctx)
+					}
+					return presented
+				}))
+				require.Equal(t, `{"errors":[`+
+					`{"message":"The operation timed out","path":["text"],"extensions":{"code":"TIMEOUT","httpStatus":504}},`+
+					`{"message":"no cached text","path":["text"]}],"data":{"text":"partial"}}`,
+					rawPost(t.Context(), t, server, `{ text }`))
+				require.Equal(t, `{"errors":[`+
+					`{"message":"The operation timed out","path":["items",1,"stock"],"extensions":{"code":"TIMEOUT","httpStatus":504}}],`+
+					`"data":{"items":[{"stock":7},{"stock":null}]}}`,
+					rawPost(t.Context(), t, server, `{ items { stock } }`))
+			})
 		})
 	}
 }
@@ -279,18 +281,20 @@ func TestAResolversOwnErrorReachesThePresenterAsItIs(t *testing.T) {
 			"cooperative": {underSpec(policy.Spec{Retry: &policy.RetrySpec{Attempts: new(1)}})},
 		} {
 			t.Run(name+" "+mode, func(t *testing.T) {
-				server := protect(textStub(failing(err)), newRegistry(t, nil), options...)
-				presented := 0
-				server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
-					presented++
-					found, _ := errors.AsType[*outOfStock](err)
-					if found != own {
-						t.Errorf("the presenter got %v", err)
-					}
-					return graphql.DefaultErrorPresenter(ctx, err)
+				underEachHook(t, func(t *testing.T, h hook) {
+					server := h.protect(textStub(failing(err)), newRegistry(t, nil), options...)
+					presented := 0
+					server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
+						presented++
+						found, _ := errors.AsType[*outOfStock](err)
+						if found != own {
+							t.Errorf("the presenter got %v", err)
+						}
+						return graphql.DefaultErrorPresenter(ctx, err)
+					})
+					require.Equal(t, onTheWire("only 2 left", ""), rawPost(t.Context(), t, server, `{ text }`))
+					require.Equal(t, 1, presented)
 				})
-				require.Equal(t, onTheWire("only 2 left", ""), rawPost(t.Context(), t, server, `{ text }`))
-				require.Equal(t, 1, presented)
 			})
 		}
 	}
@@ -305,21 +309,25 @@ func TestAGraphQLErrorThatTwoFieldsShareKeepsThePathOfTheFirst(t *testing.T) {
 		"unannotated": nil, "under a policy": {underPreset("Mutation.save", "dependency")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shared.Path, shared.Locations = nil, nil
-			server := protect(textStub(failing(shared)), newRegistry(t, nil), options...)
-			const closed = `{"message":"closed","path":["a"],"locations":[{"line":1,"column":12}],"extensions":{"code":"CLOSED"}}`
-			require.Equal(t, `{"errors":[`+closed+`,`+closed+`],"data":{"a":null,"b":null}}`,
-				rawPost(t.Context(), t, server, `mutation { a: save b: save }`))
+			underEachHook(t, func(t *testing.T, h hook) {
+				shared.Path, shared.Locations = nil, nil
+				server := h.protect(textStub(failing(shared)), newRegistry(t, nil), options...)
+				const closed = `{"message":"closed","path":["a"],"locations":[{"line":1,"column":12}],"extensions":{"code":"CLOSED"}}`
+				require.Equal(t, `{"errors":[`+closed+`,`+closed+`],"data":{"a":null,"b":null}}`,
+					rawPost(t.Context(), t, server, `mutation { a: save b: save }`))
+			})
 		})
 	}
 }
 
 func TestAPolicyErrorThatTwoFieldsShareHasThePathOfEach(t *testing.T) {
-	shared := &policy.Error{Kind: policy.KindBulkheadFull, Policy: "pool"}
-	server := protect(textStub(failing(shared)), newRegistry(t, nil))
-	const full = `"extensions":{"code":"BULKHEAD_FULL","httpStatus":503}}`
-	require.Equal(t, `{"errors":[`+
-		`{"message":"Server is at capacity","path":["a"],"locations":[{"line":1,"column":12}],`+full+`,`+
-		`{"message":"Server is at capacity","path":["b"],"locations":[{"line":1,"column":20}],`+full+
-		`],"data":{"a":null,"b":null}}`, rawPost(t.Context(), t, server, `mutation { a: save b: save }`))
+	underEachHook(t, func(t *testing.T, h hook) {
+		shared := &policy.Error{Kind: policy.KindBulkheadFull, Policy: "pool"}
+		server := h.protect(textStub(failing(shared)), newRegistry(t, nil))
+		const full = `"extensions":{"code":"BULKHEAD_FULL","httpStatus":503}}`
+		require.Equal(t, `{"errors":[`+
+			`{"message":"Server is at capacity","path":["a"],"locations":[{"line":1,"column":12}],`+full+`,`+
+			`{"message":"Server is at capacity","path":["b"],"locations":[{"line":1,"column":20}],`+full+
+			`],"data":{"a":null,"b":null}}`, rawPost(t.Context(), t, server, `mutation { a: save b: save }`))
+	})
 }

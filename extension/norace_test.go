@@ -3,4 +3,4 @@
 package extension_test
 
 // streamLength is how many events a stream is watched for.
-const streamLength = 100_000
+const streamLength = 60_000

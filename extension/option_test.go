@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -53,14 +52,14 @@ func timeouts(registry *policy.Registry) (sources func() map[string]int) {
 }
 
 func TestATypesAnnotationConcernsResolversAndMethodsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Guarded = func(context.Context) (*model.Guarded, error) {
 			return &model.Guarded{Plain: "plain", ComputeFunc: hanging}, nil
 		}
 		stub.GuardedResolver.Resolved = func(ctx context.Context, _ *model.Guarded) (*string, error) { return nil, untilCancelled(ctx) }
 		registry := newRegistry(t, nil)
-		server := protect(stub, registry)
+		server := h.protect(stub, registry)
 		began := time.Now()
 		response := testgraph.Post(t.Context(), t, server, `{ guarded { resolved computed plain __typename } }`)
 		require.Equal(t, map[string]any{"resolved": nil, "computed": nil, "plain": "plain", "__typename": "Guarded"}, response.Data["guarded"])
@@ -70,15 +69,17 @@ func TestATypesAnnotationConcernsResolversAndMethodsAlone(t *testing.T) {
 }
 
 func TestAPlainFieldPassesNoPolicyEvenWithAnAnnotationOfItsOwn(t *testing.T) {
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Guarded = func(context.Context) (*model.Guarded, error) { return &model.Guarded{Plain: "plain"}, nil }
-	stub.QueryResolver.Settings = func(context.Context) (*model.Settings, error) { return &model.Settings{Theme: "dark"}, nil }
-	registry := newRegistry(t, presets{"limited": {RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}}})
-	server := protect(stub, registry, underPreset("Guarded.plain", "limited"), underPreset("Settings.theme", "limited"))
-	for range 3 {
-		require.Equal(t, `{"data":{"guarded":{"plain":"plain"},"settings":{"theme":"dark"}}}`,
-			rawPost(t.Context(), t, server, `{ guarded { plain } settings { theme } }`))
-	}
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &testgraph.Stub{}
+		stub.QueryResolver.Guarded = func(context.Context) (*model.Guarded, error) { return &model.Guarded{Plain: "plain"}, nil }
+		stub.QueryResolver.Settings = func(context.Context) (*model.Settings, error) { return &model.Settings{Theme: "dark"}, nil }
+		registry := newRegistry(t, presets{"limited": {RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}}})
+		server := h.protect(stub, registry, underPreset("Guarded.plain", "limited"), underPreset("Settings.theme", "limited"))
+		for range 3 {
+			require.Equal(t, `{"data":{"guarded":{"plain":"plain"},"settings":{"theme":"dark"}}}`,
+				rawPost(t.Context(), t, server, `{ guarded { plain } settings { theme } }`))
+		}
+	})
 }
 
 func TestAFieldIsFoundHoweverItIsSelected(t *testing.T) {
@@ -100,7 +101,7 @@ func TestAFieldIsFoundHoweverItIsSelected(t *testing.T) {
 		"below a mutation's payload": {`mutation { create(name: "a") { slow } }`, "create.slow"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				item := &model.Item{ID: "1"}
 				stub := &testgraph.Stub{}
 				stub.QueryResolver.Item = func(context.Context, string) (*model.Item, error) { return item, nil }
@@ -110,7 +111,7 @@ func TestAFieldIsFoundHoweverItIsSelected(t *testing.T) {
 				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, untilCancelled(ctx) }
 				registry := newRegistry(t, nil)
 				sources := timeouts(registry)
-				server := protect(stub, registry, underPreset("Item.slow", "dependency"))
+				server := h.protect(stub, registry, underPreset("Item.slow", "dependency"))
 				response := testgraph.Post(t.Context(), t, server, row.query)
 				require.Len(t, response.Errors, 1)
 				require.Equal(t, row.path, response.Errors[0].Path.String())
@@ -121,17 +122,19 @@ func TestAFieldIsFoundHoweverItIsSelected(t *testing.T) {
 }
 
 func TestASkippedFieldPassesNoPolicy(t *testing.T) {
-	stub := &testgraph.Stub{}
-	stub.QueryResolver.Item = func(context.Context, string) (*model.Item, error) { return &model.Item{ID: "1"}, nil }
-	registry := newRegistry(t, presets{"counted": {CircuitBreaker: &policy.CircuitBreakerSpec{}}})
-	server := protect(stub, registry, underPreset("Item.slow", "counted"))
-	require.Equal(t, `{"data":{"item":{"id":"1"}}}`, rawPost(t.Context(), t, server, `{ item(id: 1) { id slow @skip(if: true) ... @include(if: false) { slow } } }`))
-	breaker, _ := registry.CircuitBreaker("counted")
-	require.Zero(t, breaker.Stats().Calls)
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &testgraph.Stub{}
+		stub.QueryResolver.Item = func(context.Context, string) (*model.Item, error) { return &model.Item{ID: "1"}, nil }
+		registry := newRegistry(t, presets{"counted": {CircuitBreaker: &policy.CircuitBreakerSpec{}}})
+		server := h.protect(stub, registry, underPreset("Item.slow", "counted"))
+		require.Equal(t, `{"data":{"item":{"id":"1"}}}`, rawPost(t.Context(), t, server, `{ item(id: 1) { id slow @skip(if: true) ... @include(if: false) { slow } } }`))
+		breaker, _ := registry.CircuitBreaker("counted")
+		require.Zero(t, breaker.Stats().Calls)
+	})
 }
 
 func TestAnotherObjectOfTheInterfaceHasItsOwnPolicyOrNone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Nodes = func(context.Context) ([]model.Node, error) {
 			return []model.Node{&model.Item{ID: "1"}, &model.Other{ID: "2"}}, nil
@@ -139,7 +142,7 @@ func TestAnotherObjectOfTheInterfaceHasItsOwnPolicyOrNone(t *testing.T) {
 		slow := func(context.Context) (*string, error) { time.Sleep(3 * time.Second); return new("slow"), nil }
 		stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) { return slow(ctx) }
 		stub.OtherResolver.Slow = func(ctx context.Context, _ *model.Other) (*string, error) { return slow(ctx) }
-		server := protect(stub, newRegistry(t, nil), underPreset("Item.slow", "dependency"))
+		server := h.protect(stub, newRegistry(t, nil), underPreset("Item.slow", "dependency"))
 		require.Equal(t, `{"errors":[{"message":"The operation timed out","path":["nodes",0,"slow"],"locations":[{"line":1,"column":11}],`+
 			`"extensions":{"code":"TIMEOUT","httpStatus":504}}],"data":{"nodes":[{"slow":null},{"slow":"slow"}]}}`,
 			rawPost(t.Context(), t, server, `{ nodes { slow } }`))
@@ -148,38 +151,45 @@ func TestAnotherObjectOfTheInterfaceHasItsOwnPolicyOrNone(t *testing.T) {
 }
 
 func TestIntrospectionPassesNoPolicy(t *testing.T) {
-	stub := textStub(answering("up"))
-	variant := variantOf(t, testgraph.NewSchema(stub).Schema(), "type Query {", `type Query @resilience(preset: "limited") {`)
-	server := testgraph.Serve(withSchema(stub, variant))
-	registry := newRegistry(t, presets{"limited": {RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}}})
-	server.Use(extension.New(registry))
-	for range 3 {
-		response := testgraph.Post(t.Context(), t, server, `{ __typename __schema { queryType { name } } __type(name: "Item") { fields { name } } }`)
-		require.Empty(t, response.Errors)
-		require.Equal(t, "Query", response.Data["__typename"])
-	}
-	require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"], "the token is still there")
-	require.Len(t, testgraph.Post(t.Context(), t, server, `{ text }`).Errors, 1)
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := textStub(answering("up"))
+		variant := variantOf(t, testgraph.NewSchema(stub).Schema(), "type Query {", `type Query @resilience(preset: "limited") {`)
+		server := testgraph.Serve(h.withSchema(stub, variant))
+		registry := newRegistry(t, presets{"limited": {RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}}})
+		server.Use(extension.New(registry))
+		for range 3 {
+			response := testgraph.Post(t.Context(), t, server, `{ __typename __schema { queryType { name } } __type(name: "Item") { fields { name } } }`)
+			require.Empty(t, response.Errors)
+			require.Equal(t, "Query", response.Data["__typename"])
+		}
+		require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"], "the token is still there")
+		require.Len(t, testgraph.Post(t.Context(), t, server, `{ text }`).Errors, 1)
+	})
 }
 
 func TestFederationsFieldsPassNoPolicy(t *testing.T) {
-	stub := &federated.Stub{}
-	stub.EntityResolver.FindProductByID = func(_ context.Context, id string) (*model.Product, error) { return &model.Product{ID: id}, nil }
-	stub.QueryResolver.Cheapest = func(context.Context) (*model.Product, error) { return &model.Product{ID: "1"}, nil }
-	schema := testgraph.NewFederatedSchema(stub).Schema()
-	server := testgraph.Serve(federated.NewExecutableSchema(federated.Config{Resolvers: stub, Schema: annotateQuery(t, schema, "limited")}))
-	registry, err := policy.NewRegistry(policy.Config{Presets: presets{"limited": {
-		RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)},
-	}}})
-	require.NoError(t, err)
-	server.Use(extension.New(registry))
-	for range 3 {
-		response := testgraph.Post(t.Context(), t, server, `{ _service { sdl } _entities(representations: [{__typename: "Product", id: "7"}]) { ... on Product { id } } }`)
-		require.Empty(t, response.Errors)
-		require.Equal(t, []any{map[string]any{"id": "7"}}, response.Data["_entities"])
-	}
-	require.Empty(t, testgraph.Post(t.Context(), t, server, `{ cheapest { id } }`).Errors)
-	require.Equal(t, "RATE_LIMITED", testgraph.Post(t.Context(), t, server, `{ cheapest { id } }`).Errors[0].Extensions["code"])
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &federated.Stub{}
+		stub.EntityResolver.FindProductByID = func(_ context.Context, id string) (*model.Product, error) { return &model.Product{ID: id}, nil }
+		stub.QueryResolver.Cheapest = func(context.Context) (*model.Product, error) { return &model.Product{ID: "1"}, nil }
+		config := federated.Config{Resolvers: stub, Schema: annotateQuery(t, h.federatedSchema(stub).Schema(), "limited")}
+		if h.guarded {
+			config.Resolvers = federated.Guard(stub)
+		}
+		server := testgraph.Serve(federated.NewExecutableSchema(config))
+		registry, err := policy.NewRegistry(policy.Config{Presets: presets{"limited": {
+			RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)},
+		}}})
+		require.NoError(t, err)
+		server.Use(extension.New(registry))
+		for range 3 {
+			response := testgraph.Post(t.Context(), t, server, `{ _service { sdl } _entities(representations: [{__typename: "Product", id: "7"}]) { ... on Product { id } } }`)
+			require.Empty(t, response.Errors)
+			require.Equal(t, []any{map[string]any{"id": "7"}}, response.Data["_entities"])
+		}
+		require.Empty(t, testgraph.Post(t.Context(), t, server, `{ cheapest { id } }`).Errors)
+		require.Equal(t, "RATE_LIMITED", testgraph.Post(t.Context(), t, server, `{ cheapest { id } }`).Errors[0].Extensions["code"])
+	})
 }
 
 // annotateQuery returns the schema with @resilience on its query type, which it does not declare.
@@ -200,12 +210,12 @@ func annotateQuery(t testing.TB, s *ast.Schema, preset string) *ast.Schema {
 }
 
 func TestWhatGoSaysComesBeforeWhatTheTypeSays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Guarded = func(context.Context) (*model.Guarded, error) { return &model.Guarded{}, nil }
 		stub.GuardedResolver.Resolved = func(ctx context.Context, _ *model.Guarded) (*string, error) { return nil, untilCancelled(ctx) }
 		for _, timeout := range []time.Duration{time.Second, 3 * time.Second} {
-			server := protect(stub, newRegistry(t, nil), extension.WithField("Guarded.resolved", extension.Field{
+			server := h.protect(stub, newRegistry(t, nil), extension.WithField("Guarded.resolved", extension.Field{
 				Spec: policy.Spec{Timeout: &policy.TimeoutSpec{Duration: &timeout}},
 			}))
 			began := time.Now()
@@ -216,11 +226,11 @@ func TestWhatGoSaysComesBeforeWhatTheTypeSays(t *testing.T) {
 }
 
 func TestAnAnnotatedFieldTakesItsFallbackFromGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Timed = hanging
 		began := time.Now()
-		server := protect(stub, newRegistry(t, nil), extension.WithFallback("Query.timed", func(_ context.Context, err error) (*string, error) {
+		server := h.protect(stub, newRegistry(t, nil), extension.WithFallback("Query.timed", func(_ context.Context, err error) (*string, error) {
 			return new(fmt.Sprint(errors.Is(err, policy.ErrTimeout))), nil
 		}), extension.WithoutDegraded())
 		require.Equal(t, `{"data":{"timed":"true"}}`, rawPost(t.Context(), t, server, `{ timed }`))

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -62,7 +61,7 @@ func requirePermitsBack(t testing.TB, registry *policy.Registry, name string, fa
 }
 
 func TestPanicIsTheFailureOfItsField(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		attempts := 0
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
@@ -70,9 +69,9 @@ func TestPanicIsTheFailureOfItsField(t *testing.T) {
 			time.Sleep(time.Second / 2)
 			panic("boom")
 		}
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		panics := recoveredPanics(server)
-		registry := guardServer(t, server, specs{"Item.slow": permits(retrying(spec, 3))})
+		registry := protectServer(t, server, specs{"Item.slow": permits(retrying(spec, 3))})
 		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { id slow } }`)
 		require.Equal(t, map[string]any{"item": map[string]any{"id": "1", "slow": nil}}, response.Data)
 		require.Len(t, response.Errors, 1)
@@ -93,16 +92,16 @@ func TestPanicAtItsTimeIsATimeout(t *testing.T) {
 		"after the abandoned": {time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				stub := stubOf("1")
 				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) {
 					<-ctx.Done()
 					time.Sleep(after.grace)
 					panic("boom")
 				}
-				server := testgraph.NewServer(stub)
+				server := h.server(stub)
 				panics := recoveredPanics(server)
-				registry := guardServer(t, server, specs{"Item.slow": permits(enforced(time.Second))})
+				registry := protectServer(t, server, specs{"Item.slow": permits(enforced(time.Second))})
 				requireTimeout(t, testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow } }`), "item.slow")
 				require.Equal(t, after.abandoned, registry.Abandoned() == 1)
 				requireQuiet(t, registry)
@@ -114,13 +113,13 @@ func TestPanicAtItsTimeIsATimeout(t *testing.T) {
 }
 
 func TestFallbackAnswersForAPanic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1")
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { panic(errDown) }
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		panics := recoveredPanics(server)
 		var given error
-		guardServer(t, server, specs{"Item.slow": enforced(time.Second)},
+		protectServer(t, server, specs{"Item.slow": enforced(time.Second)},
 			extension.WithFallback("Item.slow", func(_ context.Context, err error) (*string, error) {
 				given = err
 				return new("fallback"), nil
@@ -136,12 +135,12 @@ func TestFallbackAnswersForAPanic(t *testing.T) {
 }
 
 func TestPanicOfAFallbackIsThatOfItsField(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { return nil, errDown }
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		panics := recoveredPanics(server)
-		registry := guardServer(t, server, specs{"Item.slow": permits(spec)},
+		registry := protectServer(t, server, specs{"Item.slow": permits(spec)},
 			extension.WithFallback("Item.slow", func(context.Context, error) (*string, error) { panic("boom") }))
 		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { id slow } }`)
 		require.Equal(t, map[string]any{"item": map[string]any{"id": "1", "slow": nil}}, response.Data)
@@ -153,14 +152,14 @@ func TestPanicOfAFallbackIsThatOfItsField(t *testing.T) {
 }
 
 func TestResolverThatEndsItsGoroutineHasFailed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1")
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
 			runtime.Goexit()
 			return nil, nil
 		}
 		stub.ItemResolver.Probe = func(context.Context, *model.Item) (*string, error) { return new("intact"), nil }
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Item.slow": permits(enforced(time.Second))})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Item.slow": permits(enforced(time.Second))})
 		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow probe } }`)
 		require.Equal(t, map[string]any{"item": map[string]any{"slow": nil, "probe": "intact"}}, response.Data)
 		require.Len(t, response.Errors, 1)
@@ -172,10 +171,10 @@ func TestResolverThatEndsItsGoroutineHasFailed(t *testing.T) {
 // A recover function that panics itself does so as without the extension: on the goroutine
 // that gqlgen guards.
 func TestPanicOfTheRecoverFunctionDoesNotKillTheProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1")
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { panic("boom") }
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		calls := 0
 		server.SetRecoverFunc(func(context.Context, any) error {
 			if calls++; calls == 1 {
@@ -183,7 +182,7 @@ func TestPanicOfTheRecoverFunctionDoesNotKillTheProcess(t *testing.T) {
 			}
 			return errDown
 		})
-		registry := guardServer(t, server, specs{"Item.slow": permits(enforced(time.Second))})
+		registry := protectServer(t, server, specs{"Item.slow": permits(enforced(time.Second))})
 		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow } }`)
 		require.Len(t, response.Errors, 1)
 		requirePermitsBack(t, registry, "Item.slow", 1)
@@ -191,26 +190,26 @@ func TestPanicOfTheRecoverFunctionDoesNotKillTheProcess(t *testing.T) {
 }
 
 // serveRaised serves a request and returns the panic that came out of gqlgen, if one did.
-func serveRaised(t *testing.T, stub *testgraph.Stub, fields specs, query string) (raised any, registry *policy.Registry) {
+func serveRaised(t *testing.T, h hook, stub *testgraph.Stub, fields specs, query string) (raised any, registry *policy.Registry) {
 	t.Helper()
-	server := testgraph.Serve(testgraph.NewNoPanicSchema(stub))
+	server := testgraph.Serve(h.noPanicSchema(stub))
 	fieldPanics := 0
 	server.SetRecoverFunc(func(_ context.Context, value any) error { // gqlgen's handler catches what is left
 		fieldPanics++
 		raised = value
 		return errDown
 	})
-	registry = guardServer(t, server, fields)
+	registry = protectServer(t, server, fields)
 	testgraph.Post(t.Context(), t, server, query)
 	require.LessOrEqual(t, fieldPanics, 1)
 	return raised, registry
 }
 
 func TestWithoutAPanicHandlerAPanicIsRaisedAgain(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { panic(errDown) }
-		raised, registry := serveRaised(t, stub, specs{"Item.slow": permits(retrying(spec, 3))}, `{ item(id: "1") { slow } }`)
+		raised, registry := serveRaised(t, h, stub, specs{"Item.slow": permits(retrying(spec, 3))}, `{ item(id: "1") { slow } }`)
 		if panicked, ok := raised.(*policy.PanicError); ok { // it ran on a goroutine of its own
 			require.ErrorIs(t, panicked, errDown)
 			require.True(t, strings.Contains(string(panicked.Stack), "nopanic.(*stubItem).Slow"), "%s", panicked.Stack)
@@ -222,13 +221,13 @@ func TestWithoutAPanicHandlerAPanicIsRaisedAgain(t *testing.T) {
 }
 
 func TestWithoutAPanicHandlerThePanicOfAnAbandonedAttemptIsNotRaised(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1")
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) {
 			time.Sleep(time.Minute)
 			panic(errDown)
 		}
-		raised, registry := serveRaised(t, stub, specs{"Item.slow": permits(enforced(time.Second))}, `{ item(id: "1") { slow } }`)
+		raised, registry := serveRaised(t, h, stub, specs{"Item.slow": permits(enforced(time.Second))}, `{ item(id: "1") { slow } }`)
 		require.Nil(t, raised)
 		requireQuiet(t, registry)
 		requirePermitsBack(t, registry, "Item.slow", 1)
@@ -236,7 +235,7 @@ func TestWithoutAPanicHandlerThePanicOfAnAbandonedAttemptIsNotRaised(t *testing.
 }
 
 func TestRecoverFunctionCannotReachTheResponseFromAnAbandonedAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1")
 		stub.QueryResolver.Text = func(context.Context) (*string, error) { // keeps the operation open
 			time.Sleep(2 * time.Minute)
@@ -246,7 +245,7 @@ func TestRecoverFunctionCannotReachTheResponseFromAnAbandonedAttempt(t *testing.
 			time.Sleep(time.Minute)
 			panic("boom")
 		}
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		recovered := 0
 		server.SetRecoverFunc(func(ctx context.Context, _ any) error {
 			recovered++
@@ -254,7 +253,7 @@ func TestRecoverFunctionCannotReachTheResponseFromAnAbandonedAttempt(t *testing.
 			graphql.RegisterExtension(ctx, "late", true)
 			return errDown
 		})
-		registry := guardServer(t, server, specs{"Item.slow": enforced(time.Second)})
+		registry := protectServer(t, server, specs{"Item.slow": enforced(time.Second)})
 		response := testgraph.Post(t.Context(), t, server, `{ text item(id: "1") { slow } }`)
 		requireTimeout(t, response, "item.slow")
 		require.Empty(t, response.Extensions)

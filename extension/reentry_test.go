@@ -27,7 +27,7 @@ func narrow() presets {
 }
 
 func TestAResolverMayUseThePresetOfItsField(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, narrow())
 		carrier, err := registry.Preset("carrier")
 		require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestAResolverMayUseThePresetOfItsField(t *testing.T) {
 		bulkhead, _ := registry.Bulkhead("carrier")
 
 		call := answering("quotes")
-		server := protect(textStub(func(ctx context.Context) (*string, error) {
+		server := h.protect(textStub(func(ctx context.Context) (*string, error) {
 			return policy.Execute(ctx, carrier, func(ctx context.Context) (*string, error) {
 				assert.Equal(t, 1, bulkhead.Running(), "one slot for both")
 				return policy.Execute(ctx, carrier.WithSource("deeper"), call)
@@ -67,7 +67,7 @@ func TestAResolverMayUseThePresetOfItsField(t *testing.T) {
 }
 
 func TestAChildUnderThePresetOfItsParentPassesTheGatesItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, presets{"carrier": {
 			Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}, CircuitBreaker: &policy.CircuitBreakerSpec{},
 			Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(10)},
@@ -81,7 +81,7 @@ func TestAChildUnderThePresetOfItsParentPassesTheGatesItself(t *testing.T) {
 			return new("slow"), nil
 		}
 		stub.ItemResolver.Probe = stub.ItemResolver.Slow
-		server := protect(stub, registry, underPreset("Query.item", "carrier"), underPreset("Item.slow", "carrier"), underPreset("Item.probe", "carrier"))
+		server := h.protect(stub, registry, underPreset("Query.item", "carrier"), underPreset("Item.slow", "carrier"), underPreset("Item.probe", "carrier"))
 		began := time.Now()
 		require.Empty(t, testgraph.Post(t.Context(), t, server, `{ item(id: 1) { slow probe } }`).Errors)
 		require.Equal(t, 200*time.Millisecond, time.Since(began), "one after the other")
@@ -91,12 +91,12 @@ func TestAChildUnderThePresetOfItsParentPassesTheGatesItself(t *testing.T) {
 }
 
 func TestWorkThatAnAttemptLeftBehindPassesTheGatesItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, presets{"carrier": {Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1)}}})
 		carrier, err := registry.Preset("carrier")
 		require.NoError(t, err)
 		released, done := make(chan struct{}), make(chan struct{})
-		server := protect(textStub(func(ctx context.Context) (*string, error) {
+		server := h.protect(textStub(func(ctx context.Context) (*string, error) {
 			go func() {
 				defer close(done)
 				<-released
@@ -118,7 +118,7 @@ func TestWorkThatAnAttemptLeftBehindPassesTheGatesItself(t *testing.T) {
 }
 
 func TestAJobSharesTheBreakerOfTheFieldsUnderItsPreset(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, presets{"carrier": {
 			Timeout:        &policy.TimeoutSpec{Duration: new(time.Second)},
 			CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(4), OpenDuration: new(30 * time.Second)},
@@ -132,7 +132,7 @@ func TestAJobSharesTheBreakerOfTheFieldsUnderItsPreset(t *testing.T) {
 			}
 			return new("up"), nil
 		}
-		server := protect(textStub(call), registry, underPreset("Query.text", "carrier"))
+		server := h.protect(textStub(call), registry, underPreset("Query.text", "carrier"))
 		job := func() error {
 			_, err := policy.Execute(t.Context(), carrier.WithSource("Repricer.run"), call)
 			return err
@@ -153,15 +153,17 @@ func TestAJobSharesTheBreakerOfTheFieldsUnderItsPreset(t *testing.T) {
 }
 
 func TestAFieldThatChangesABreakersSettingsHasItsOwn(t *testing.T) {
-	registry := newRegistry(t, presets{"carrier": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(1)}}})
-	stub := textStub(failing(errors.New("down")))
-	stub.QueryResolver.StrictText = func(context.Context) (string, error) { return "up", nil }
-	server := protect(stub, registry, underPreset("Query.strictText", "carrier"), extension.WithField("Query.text", extension.Field{
-		Preset: "carrier", Spec: policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{OpenDuration: new(time.Hour)}},
-	}))
-	testgraph.Post(t.Context(), t, server, `{ text }`)
-	own, ok := registry.CircuitBreaker("Query.text")
-	require.True(t, ok)
-	require.Equal(t, policy.StateOpen, own.State(), "with the preset's MinimumCalls")
-	require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ strictText }`).Data["strictText"])
+	underEachHook(t, func(t *testing.T, h hook) {
+		registry := newRegistry(t, presets{"carrier": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(1)}}})
+		stub := textStub(failing(errors.New("down")))
+		stub.QueryResolver.StrictText = func(context.Context) (string, error) { return "up", nil }
+		server := h.protect(stub, registry, underPreset("Query.strictText", "carrier"), extension.WithField("Query.text", extension.Field{
+			Preset: "carrier", Spec: policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{OpenDuration: new(time.Hour)}},
+		}))
+		testgraph.Post(t.Context(), t, server, `{ text }`)
+		own, ok := registry.CircuitBreaker("Query.text")
+		require.True(t, ok)
+		require.Equal(t, policy.StateOpen, own.State(), "with the preset's MinimumCalls")
+		require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ strictText }`).Data["strictText"])
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -71,7 +70,7 @@ func TestAddedErrorsAndExtensionsArriveAsWithoutTheExtension(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+			inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 				stub := stubOf("1")
 				resolve := func(ctx context.Context) ([]*model.Item, error) {
 					if test.resolve(ctx) {
@@ -87,9 +86,9 @@ func TestAddedErrorsAndExtensionsArriveAsWithoutTheExtension(t *testing.T) {
 				want := rawPost(requestContext(t), t, plain, test.query)
 
 				for attempts := 1; attempts <= 3; attempts++ {
-					server := testgraph.NewServer(stub)
+					server := h.server(stub)
 					calls := presentedErrors(t, server)
-					guardServer(t, server, specs{"Query.items": retrying(spec, attempts), "Query.strictItems": retrying(spec, attempts)})
+					protectServer(t, server, specs{"Query.items": retrying(spec, attempts), "Query.strictItems": retrying(spec, attempts)})
 					require.Equal(t, want, rawPost(requestContext(t), t, server, test.query))
 					require.ElementsMatch(t, wantCalls.list(), calls.list())
 				}
@@ -99,7 +98,7 @@ func TestAddedErrorsAndExtensionsArriveAsWithoutTheExtension(t *testing.T) {
 }
 
 func TestResolverThatAddsAnErrorAndReturnsNilHasFailed(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		attempts := 0
 		stub := stubOf("1")
 		stub.QueryResolver.Item = func(ctx context.Context, _ string) (*model.Item, error) {
@@ -108,7 +107,7 @@ func TestResolverThatAddsAnErrorAndReturnsNilHasFailed(t *testing.T) {
 			return nil, nil
 		}
 		var given error
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.item": breaking(retrying(spec, 3))},
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.item": breaking(retrying(spec, 3))},
 			extension.WithFallback("Query.item", func(_ context.Context, err error) (*model.Item, error) {
 				given = err
 				return &model.Item{ID: "fallback"}, nil
@@ -124,7 +123,7 @@ func TestResolverThatAddsAnErrorAndReturnsNilHasFailed(t *testing.T) {
 }
 
 func TestAddedErrorsAreClassifiedLikeReturnedOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		attempts := 0
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -133,7 +132,7 @@ func TestAddedErrorsAreClassifiedLikeReturnedOnes(t *testing.T) {
 			graphql.AddError(ctx, &gqlerror.Error{Message: "no such text", Extensions: map[string]any{"code": "NOT_FOUND"}})
 			return nil, nil
 		}
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": breaking(retrying(enforced(time.Second), 3))})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.text": breaking(retrying(enforced(time.Second), 3))})
 		require.Len(t, testgraph.Post(t.Context(), t, server, `{ text }`).Errors, 2)
 		require.Equal(t, 1, attempts)
 		require.Zero(t, failures(t, registry, "Query.text"))
@@ -141,7 +140,7 @@ func TestAddedErrorsAreClassifiedLikeReturnedOnes(t *testing.T) {
 }
 
 func TestResolverThatAddsAnErrorBesideAValueHasSucceeded(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		attempts := 0
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -149,9 +148,9 @@ func TestResolverThatAddsAnErrorBesideAValueHasSucceeded(t *testing.T) {
 			graphql.AddError(ctx, errDown)
 			return new("partial"), nil
 		}
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		calls := presentedErrors(t, server)
-		registry := guardServer(t, server, specs{"Query.text": breaking(retrying(spec, 3))})
+		registry := protectServer(t, server, specs{"Query.text": breaking(retrying(spec, 3))})
 		response := testgraph.Post(requestContext(t), t, server, `{ text }`)
 		require.Equal(t, map[string]any{"text": "partial"}, response.Data)
 		require.Len(t, response.Errors, 1)
@@ -162,7 +161,7 @@ func TestResolverThatAddsAnErrorBesideAValueHasSucceeded(t *testing.T) {
 }
 
 func TestWhatTheLastAttemptReportsBesideItsErrorIsReported(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		attempts := 0
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -170,16 +169,16 @@ func TestWhatTheLastAttemptReportsBesideItsErrorIsReported(t *testing.T) {
 			graphql.AddErrorf(ctx, "beside it in attempt %d", attempts)
 			return nil, errDown
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.text": retrying(spec, 2)})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.text": retrying(spec, 2)})
 		response := testgraph.Post(requestContext(t), t, server, `{ text }`)
 		require.Equal(t, []string{"text: beside it in attempt 2", "text: " + errDown.Error()}, messages(response))
 	})
 }
 
 func TestWhatIsReportedBesideAnotherPolicysErrorIsReported(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := &testgraph.Stub{}
-		server, registry := guard(t, testgraph.NewSchema(stub), specs{"Query.text": spec})
+		server, registry := protectSchema(t, h.schema(stub), specs{"Query.text": spec})
 		other, err := registry.New("other", policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{}})
 		require.NoError(t, err)
 		breaker, _ := registry.CircuitBreaker("other")
@@ -200,7 +199,7 @@ func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 		"a timeout": func(ctx context.Context) (*string, error) { return new("late"), untilCancelled(ctx) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBothTimedModes(t, func(t *testing.T, spec policy.Spec) {
+			inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 				stub := &testgraph.Stub{}
 				var seen []bool
 				stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -218,9 +217,9 @@ func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 					assert.Len(t, graphql.GetErrors(ctx), 1)
 					return fail(ctx)
 				}
-				server := testgraph.NewServer(stub)
+				server := h.server(stub)
 				calls := presentedErrors(t, server)
-				guardServer(t, server, specs{"Query.text": retrying(spec, 3)})
+				protectServer(t, server, specs{"Query.text": retrying(spec, 3)})
 				response := testgraph.Post(requestContext(t), t, server, `{ text }`)
 				require.Equal(t, map[string]any{"text": "at last"}, response.Data)
 				require.Empty(t, response.Errors)
@@ -233,19 +232,19 @@ func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 }
 
 func TestFirstExtensionOfAKeyWins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
 			graphql.RegisterExtension(ctx, "both", "resolver")
 			graphql.RegisterExtension(ctx, "own", "resolver")
 			return new("text"), nil
 		}
-		server := testgraph.NewServer(stub)
+		server := h.server(stub)
 		server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
 			graphql.RegisterExtension(ctx, "both", "middleware")
 			return next(ctx)
 		})
-		guardServer(t, server, specs{"Query.text": enforced(time.Second)})
+		protectServer(t, server, specs{"Query.text": enforced(time.Second)})
 		response := testgraph.Post(t.Context(), t, server, `{ text }`)
 		require.Empty(t, response.Errors)
 		require.Equal(t, map[string]any{"both": "middleware", "own": "resolver"}, response.Extensions)
@@ -253,7 +252,7 @@ func TestFirstExtensionOfAKeyWins(t *testing.T) {
 }
 
 func TestWhatIsAddedAfterTheAttemptReachesTheResponse(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")
 		added := make(chan struct{})
 		stub.QueryResolver.Item = func(ctx context.Context, _ string) (*model.Item, error) {
@@ -270,7 +269,7 @@ func TestWhatIsAddedAfterTheAttemptReachesTheResponse(t *testing.T) {
 			<-added
 			return nil, nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Query.item": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Query.item": spec})
 		response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { probe } }`)
 		require.Len(t, response.Errors, 2)
 		for i, want := range []string{"within the attempt", "after the attempt"} {
@@ -359,22 +358,21 @@ func TestHealthyResolversAnswerAsWithoutTheExtension(t *testing.T) {
 		"typename": `{ __typename }`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+			inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 				stub := healthyStub()
 				want := rawPost(t.Context(), t, testgraph.NewServer(stub), query)
 				require.NotContains(t, want, "errors")
-				for _, schema := range []graphql.ExecutableSchema{testgraph.NewSchema(stub), testgraph.NewNoPanicSchema(stub)} {
+				for _, schema := range []graphql.ExecutableSchema{h.schema(stub), h.noPanicSchema(stub)} {
 					server := testgraph.Serve(schema)
-					passed := &notes[string]{}
-					registry := guardServer(t, server, everyField(schema, retrying(spec, 3)))
-					server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
-						if policy.AttemptFromContext(ctx) == 1 {
-							passed.add(graphql.GetFieldContext(ctx).Field.Name)
-						}
-						return next(ctx)
-					})
+					fields := everyField(schema, breaking(retrying(spec, 3)))
+					registry := protectServer(t, server, fields)
 					require.Equal(t, want, rawPost(t.Context(), t, server, query))
-					require.Equal(t, query == `{ __typename }`, len(passed.list()) == 0, "no field ran under a policy")
+					passed := 0
+					for coordinate := range fields {
+						breaker, _ := registry.CircuitBreaker(coordinate)
+						passed += breaker.Stats().Calls
+					}
+					require.Equal(t, query == `{ __typename }`, passed == 0, "no field ran under a policy")
 					require.Zero(t, registry.Abandoned())
 				}
 			})

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -51,7 +50,7 @@ func TestWhereAFailedResolverIsCalledAgain(t *testing.T) {
 		"an idempotent field below a subscription": {idempotent("Tick.detail"), `subscription { ticks { detail } }`, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				var calls atomic.Int32
 				fail := func(context.Context) (*string, error) { calls.Add(1); return nil, errors.New("down") }
 				stub := textStub(fail)
@@ -71,7 +70,7 @@ func TestWhereAFailedResolverIsCalledAgain(t *testing.T) {
 				}
 				stub.TickResolver.Detail = func(ctx context.Context, _ *model.Tick) (*string, error) { return fail(ctx) }
 
-				server := protect(stub, newRegistry(t, presets{"thrice": thrice()}), row.option)
+				server := h.protect(stub, newRegistry(t, presets{"thrice": thrice()}), row.option)
 				testgraph.Stream(t.Context(), t, server, row.query)
 				require.Equal(t, row.calls, calls.Load())
 			})
@@ -80,13 +79,13 @@ func TestWhereAFailedResolverIsCalledAgain(t *testing.T) {
 }
 
 func TestAnnotatedMutationsAreRetriedOnlyWhereIdempotent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		calls := map[string]int{}
 		stub := &testgraph.Stub{}
 		stub.MutationResolver.Book = func(context.Context, string) (*string, error) { calls["book"]++; return nil, errors.New("down") }
 		stub.MutationResolver.Save = func(context.Context, *int) (*string, error) { calls["save"]++; return nil, errors.New("down") }
 		variant := variantOf(t, testgraph.NewSchema(stub).Schema(), "save(n: Int): String", `save(n: Int): String @resilience(preset: "dependency")`)
-		server := testgraph.Serve(withSchema(stub, variant))
+		server := testgraph.Serve(h.withSchema(stub, variant))
 		server.Use(extension.New(newRegistry(t, presets{"dependency": thrice()})))
 
 		response := testgraph.Post(t.Context(), t, server, `mutation { book(ref: "1") save }`)
@@ -96,7 +95,7 @@ func TestAnnotatedMutationsAreRetriedOnlyWhereIdempotent(t *testing.T) {
 }
 
 func TestMutationsRunOneAfterTheOtherWhateverTheirTimeouts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		var order []string // no lock: the mutations must not overlap
 		stub := &testgraph.Stub{}
 		stub.MutationResolver.Save = func(context.Context, *int) (*string, error) {
@@ -109,7 +108,7 @@ func TestMutationsRunOneAfterTheOtherWhateverTheirTimeouts(t *testing.T) {
 			order = append(order, "remove")
 			return new("removed"), nil
 		}
-		server := protect(stub, newRegistry(t, nil), underPreset("Mutation.save", "dependency"), underPreset("Mutation.remove", "dependency"))
+		server := h.protect(stub, newRegistry(t, nil), underPreset("Mutation.save", "dependency"), underPreset("Mutation.remove", "dependency"))
 		began := time.Now()
 		require.Equal(t, `{"errors":[{"message":"The operation timed out","path":["save"],"locations":[{"line":1,"column":12}],`+
 			`"extensions":{"code":"TIMEOUT","httpStatus":504}}],"data":{"save":null,"remove":"removed"}}`,
@@ -120,12 +119,12 @@ func TestMutationsRunOneAfterTheOtherWhateverTheirTimeouts(t *testing.T) {
 }
 
 func TestAnEnforcedMutationIsNotWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		ends := make(chan struct{})
 		defer close(ends)
 		stub := &testgraph.Stub{}
 		stub.MutationResolver.Save = func(context.Context, *int) (*string, error) { <-ends; return nil, nil }
-		server := protect(stub, newRegistry(t, nil), extension.WithField("Mutation.save", extension.Field{
+		server := h.protect(stub, newRegistry(t, nil), extension.WithField("Mutation.save", extension.Field{
 			Spec: policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second), Mode: new(policy.Enforced)}},
 		}))
 		began := time.Now()
@@ -136,13 +135,13 @@ func TestAnEnforcedMutationIsNotWaitedFor(t *testing.T) {
 }
 
 func TestAFieldBelowAMutationIsEnforced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		ends := make(chan struct{})
 		defer close(ends)
 		stub := &testgraph.Stub{}
 		stub.MutationResolver.Create = func(context.Context, string) (*model.Item, error) { return &model.Item{ID: "1"}, nil }
 		stub.ItemResolver.Slow = func(context.Context, *model.Item) (*string, error) { <-ends; return nil, nil }
-		server := protect(stub, newRegistry(t, nil), underPreset("Item.slow", "dependency"))
+		server := h.protect(stub, newRegistry(t, nil), underPreset("Item.slow", "dependency"))
 		response := testgraph.Post(t.Context(), t, server, `mutation { create(name: "a") { slow } }`)
 		require.Equal(t, "TIMEOUT", response.Errors[0].Extensions["code"])
 	})
@@ -188,7 +187,7 @@ func TestHowADependencysErrorsAreTreated(t *testing.T) {
 		"another's context that was closed": {context.Canceled, 2, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				var calls []time.Time
 				registry := newRegistry(t, presets{"carrier": {
 					Retry: &policy.RetrySpec{Attempts: new(2), Backoff: &policy.BackoffSpec{
@@ -196,7 +195,7 @@ func TestHowADependencysErrorsAreTreated(t *testing.T) {
 					}},
 					CircuitBreaker: &policy.CircuitBreakerSpec{},
 				}})
-				server := protect(textStub(func(context.Context) (*string, error) {
+				server := h.protect(textStub(func(context.Context) (*string, error) {
 					calls = append(calls, time.Now())
 					return nil, row.err
 				}), registry, underPreset("Query.text", "carrier"), extension.WithClientErrorCodes("SOLD_OUT"))

@@ -36,7 +36,15 @@ func variantOf(t testing.TB, s *ast.Schema, oldNew ...string) *ast.Schema {
 
 // withSchema returns the schema with stub's resolvers as a server takes it.
 func withSchema(stub *testgraph.Stub, s *ast.Schema) graphql.ExecutableSchema {
+	return hook{}.withSchema(stub, s)
+}
+
+// withSchema is that for a mode of hooking in.
+func (h hook) withSchema(stub *testgraph.Stub, s *ast.Schema) graphql.ExecutableSchema {
 	config := testgraph.Config{Schema: s, Resolvers: stub}
+	if h.guarded {
+		config.Resolvers = testgraph.Guard(stub)
+	}
 	config.Directives.HasRole = func(ctx context.Context, _ any, next graphql.Resolver, _ string) (any, error) { return next(ctx) }
 	return testgraph.NewExecutableSchema(config)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -17,33 +16,35 @@ import (
 )
 
 func TestOneExtensionServesTheSameSchemaTwice(t *testing.T) {
-	registry := newRegistry(t, presets{"breaker": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(1)}}})
-	shared := extension.New(registry, underPreset("Query.text", "breaker"))
-	broken, working := testgraph.NewServer(textStub(failing(errors.New("down")))), testgraph.NewServer(textStub(answering("up")))
-	broken.Use(shared)
-	working.Use(shared)
+	underEachHook(t, func(t *testing.T, h hook) {
+		registry := newRegistry(t, presets{"breaker": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(1)}}})
+		shared := extension.New(registry, underPreset("Query.text", "breaker"))
+		broken, working := h.server(textStub(failing(errors.New("down")))), h.server(textStub(answering("up")))
+		broken.Use(shared)
+		working.Use(shared)
 
-	require.Equal(t, "up", testgraph.Post(t.Context(), t, working, `{ text }`).Data["text"])
-	testgraph.Post(t.Context(), t, broken, `{ text }`) // 1 of 2 calls failed: opens the breaker of both
-	response := testgraph.Post(t.Context(), t, working, `{ text }`)
-	require.Len(t, response.Errors, 1)
-	require.Equal(t, "CIRCUIT_OPEN", response.Errors[0].Extensions["code"])
+		require.Equal(t, "up", testgraph.Post(t.Context(), t, working, `{ text }`).Data["text"])
+		testgraph.Post(t.Context(), t, broken, `{ text }`) // 1 of 2 calls failed: opens the breaker of both
+		response := testgraph.Post(t.Context(), t, working, `{ text }`)
+		require.Len(t, response.Errors, 1)
+		require.Equal(t, "CIRCUIT_OPEN", response.Errors[0].Extensions["code"])
+	})
 }
 
 func TestEachServersSchemaDecidesWhatItsFieldsRunUnder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := textStub(hanging)
 		original := testgraph.NewSchema(stub).Schema()
 		servers := map[time.Duration]http.Handler{}
 		shared := extension.New(newRegistry(t, nil))
 		for text, timeout := range map[string]time.Duration{"100ms": 100 * time.Millisecond, "3s": 3 * time.Second} {
-			server := testgraph.Serve(withSchema(stub, variantOf(t, original,
+			server := testgraph.Serve(h.withSchema(stub, variantOf(t, original,
 				"  text: String\n", `  text: String @resilience(timeout: "`+text+`")`+"\n",
 				"save(n: Int): String", `save(n: Int): String @resilience(timeout: "`+text+`")`)))
 			server.Use(shared)
 			servers[timeout] = server
 		}
-		plain := testgraph.NewServer(stub)
+		plain := h.server(stub)
 		plain.Use(shared)
 
 		for _, query := range []string{
@@ -67,31 +68,33 @@ func TestEachServersSchemaDecidesWhatItsFieldsRunUnder(t *testing.T) {
 }
 
 func TestAFieldsOwnBreakerIsSharedBySchemasThatAnnotateItDifferently(t *testing.T) {
-	stub := textStub(failing(errors.New("down")))
-	plain := testgraph.NewSchema(stub)
-	annotated := withSchema(stub, variantOf(t, plain.Schema(), "  text: String\n", "  text: String @resilience(timeout: \"1s\")\n"))
-	registry := newRegistry(t, nil)
-	shared := extension.New(registry, extension.WithField("Query.text", extension.Field{
-		Spec: policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(2)}},
-	}))
-	first, second := testgraph.Serve(plain), testgraph.Serve(annotated)
-	first.Use(shared)
-	second.Use(shared)
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := textStub(failing(errors.New("down")))
+		plain := h.schema(stub)
+		annotated := h.withSchema(stub, variantOf(t, plain.Schema(), "  text: String\n", "  text: String @resilience(timeout: \"1s\")\n"))
+		registry := newRegistry(t, nil)
+		shared := extension.New(registry, extension.WithField("Query.text", extension.Field{
+			Spec: policy.Spec{CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(2)}},
+		}))
+		first, second := testgraph.Serve(plain), testgraph.Serve(annotated)
+		first.Use(shared)
+		second.Use(shared)
 
-	testgraph.Post(t.Context(), t, first, `{ text }`)
-	testgraph.Post(t.Context(), t, second, `{ text }`)
-	breaker, ok := registry.CircuitBreaker("Query.text")
-	require.True(t, ok)
-	require.Equal(t, policy.StateOpen, breaker.State())
+		testgraph.Post(t.Context(), t, first, `{ text }`)
+		testgraph.Post(t.Context(), t, second, `{ text }`)
+		breaker, ok := registry.CircuitBreaker("Query.text")
+		require.True(t, ok)
+		require.Equal(t, policy.StateOpen, breaker.State())
+	})
 }
 
 func TestOneExtensionServesSchemasWithAndWithoutAPanicHandler(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := textStub(func(context.Context) (*string, error) { panic("boom") })
 		shared := extension.New(newRegistry(t, nil), extension.WithField("Query.text", extension.Field{
 			Spec: policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}},
 		}))
-		with, without := testgraph.NewServer(stub), testgraph.Serve(testgraph.NewNoPanicSchema(stub))
+		with, without := h.server(stub), testgraph.Serve(h.noPanicSchema(stub))
 		with.Use(shared)
 		without.Use(shared)
 
@@ -107,20 +110,22 @@ func TestOneExtensionServesSchemasWithAndWithoutAPanicHandler(t *testing.T) {
 }
 
 func TestTwoExtensionsOnOneRegistryShareItsGates(t *testing.T) {
-	registry := newRegistry(t, presets{"breaker": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(2)}}})
-	stub := textStub(failing(errors.New("down")))
-	own := extension.Field{Spec: policy.Spec{Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1)}}, Preset: "breaker"}
-	first := protect(stub, registry, extension.WithField("Query.text", own))
-	second := protect(stub, registry, extension.WithField("Query.text", own))
+	underEachHook(t, func(t *testing.T, h hook) {
+		registry := newRegistry(t, presets{"breaker": {CircuitBreaker: &policy.CircuitBreakerSpec{MinimumCalls: new(2)}}})
+		stub := textStub(failing(errors.New("down")))
+		own := extension.Field{Spec: policy.Spec{Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1)}}, Preset: "breaker"}
+		first := h.protect(stub, registry, extension.WithField("Query.text", own))
+		second := h.protect(stub, registry, extension.WithField("Query.text", own))
 
-	testgraph.Post(t.Context(), t, first, `{ text }`)
-	testgraph.Post(t.Context(), t, second, `{ text }`)
-	for _, server := range []http.Handler{first, second} {
-		require.Equal(t, "CIRCUIT_OPEN", testgraph.Post(t.Context(), t, server, `{ text }`).Errors[0].Extensions["code"])
-	}
-	bulkhead, ok := registry.Bulkhead("Query.text")
-	require.True(t, ok)
-	require.Equal(t, 1, bulkhead.MaxConcurrent())
+		testgraph.Post(t.Context(), t, first, `{ text }`)
+		testgraph.Post(t.Context(), t, second, `{ text }`)
+		for _, server := range []http.Handler{first, second} {
+			require.Equal(t, "CIRCUIT_OPEN", testgraph.Post(t.Context(), t, server, `{ text }`).Errors[0].Extensions["code"])
+		}
+		bulkhead, ok := registry.Bulkhead("Query.text")
+		require.True(t, ok)
+		require.Equal(t, 1, bulkhead.MaxConcurrent())
+	})
 }
 
 func TestTwoExtensionsOnOneRegistryMustAgreeOnAFieldsOwnGate(t *testing.T) {
@@ -139,41 +144,45 @@ func TestTwoExtensionsOnOneRegistryMustAgreeOnAFieldsOwnGate(t *testing.T) {
 }
 
 func TestTwoExtensionsOnOneServerEachRunTheirOwnFields(t *testing.T) {
-	calls := 0
-	stub := textStub(answering("up"))
-	stub.QueryResolver.StrictText = func(context.Context) (string, error) { calls++; return "", errors.New("down") }
-	twice := policy.Spec{Retry: &policy.RetrySpec{Attempts: new(2), Backoff: &policy.BackoffSpec{Delay: new(time.Duration(0))}}}
-	server := testgraph.NewServer(stub)
-	server.Use(extension.New(newRegistry(t, nil), extension.WithField("Query.strictText", extension.Field{Spec: twice})))
-	server.Use(extension.New(newRegistry(t, nil), extension.WithField("Query.text", extension.Field{
-		Spec: policy.Spec{RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}},
-	})))
-	require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"])
-	require.Equal(t, "RATE_LIMITED", testgraph.Post(t.Context(), t, server, `{ text }`).Errors[0].Extensions["code"])
-	testgraph.Post(t.Context(), t, server, `{ strictText }`)
-	require.Equal(t, 2, calls)
+	underEachHook(t, func(t *testing.T, h hook) {
+		calls := 0
+		stub := textStub(answering("up"))
+		stub.QueryResolver.StrictText = func(context.Context) (string, error) { calls++; return "", errors.New("down") }
+		twice := policy.Spec{Retry: &policy.RetrySpec{Attempts: new(2), Backoff: &policy.BackoffSpec{Delay: new(time.Duration(0))}}}
+		server := h.server(stub)
+		server.Use(extension.New(newRegistry(t, nil), extension.WithField("Query.strictText", extension.Field{Spec: twice})))
+		server.Use(extension.New(newRegistry(t, nil), extension.WithField("Query.text", extension.Field{
+			Spec: policy.Spec{RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Hour)}},
+		})))
+		require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"])
+		require.Equal(t, "RATE_LIMITED", testgraph.Post(t.Context(), t, server, `{ text }`).Errors[0].Extensions["code"])
+		testgraph.Post(t.Context(), t, server, `{ strictText }`)
+		require.Equal(t, 2, calls)
+	})
 }
 
 func TestAServerMayBeAddedWhileAnotherServes(t *testing.T) {
-	stub := textStub(answering("up"))
-	shared := extension.New(newRegistry(t, nil), underPreset("Query.text", "dependency"))
-	first := testgraph.NewServer(stub)
-	first.Use(shared)
-	var serving sync.WaitGroup
-	for range 4 {
-		serving.Go(func() {
-			for range 25 {
-				if got := testgraph.Post(t.Context(), t, first, `{ text }`).Data["text"]; got != "up" {
-					t.Errorf("got %v", got)
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := textStub(answering("up"))
+		shared := extension.New(newRegistry(t, nil), underPreset("Query.text", "dependency"))
+		first := h.server(stub)
+		first.Use(shared)
+		var serving sync.WaitGroup
+		for range 4 {
+			serving.Go(func() {
+				for range 25 {
+					if got := testgraph.Post(t.Context(), t, first, `{ text }`).Data["text"]; got != "up" {
+						t.Errorf("got %v", got)
+					}
 				}
-			}
-		})
-	}
-	variant := variantOf(t, testgraph.NewSchema(stub).Schema())
-	for range 4 {
-		server := testgraph.Serve(withSchema(stub, variant))
-		server.Use(shared)
-		require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"])
-	}
-	serving.Wait()
+			})
+		}
+		variant := variantOf(t, testgraph.NewSchema(stub).Schema())
+		for range 4 {
+			server := testgraph.Serve(h.withSchema(stub, variant))
+			server.Use(shared)
+			require.Equal(t, "up", testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"])
+		}
+		serving.Wait()
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -41,13 +40,6 @@ func newRegistry(t testing.TB, of presets) *policy.Registry {
 	return registry
 }
 
-// protect returns a server whose resolvers are stub's, with an extension in use.
-func protect(stub *testgraph.Stub, registry *policy.Registry, options ...extension.Option) *handler.Server {
-	server := testgraph.NewServer(stub)
-	server.Use(extension.New(registry, options...))
-	return server
-}
-
 // underPreset is the option that puts a field under a preset.
 func underPreset(coordinate, preset string) extension.Option {
 	return extension.WithField(coordinate, extension.Field{Preset: preset})
@@ -61,15 +53,15 @@ func underSpec(spec policy.Spec) extension.Option {
 // specs are the policies of a server's fields, by coordinate.
 type specs map[string]policy.Spec
 
-// guard makes a server of the schema use an extension with those policies.
-func guard(t testing.TB, schema graphql.ExecutableSchema, fields specs, options ...extension.Option) (*handler.Server, *policy.Registry) {
+// protectSchema makes a server of the schema use an extension with those policies.
+func protectSchema(t testing.TB, schema graphql.ExecutableSchema, fields specs, options ...extension.Option) (*handler.Server, *policy.Registry) {
 	t.Helper()
 	server := testgraph.Serve(schema)
-	return server, guardServer(t, server, fields, options...)
+	return server, protectServer(t, server, fields, options...)
 }
 
-// guardServer makes a server, which may have extensions already, use one with those policies.
-func guardServer(t testing.TB, server *handler.Server, fields specs, options ...extension.Option) *policy.Registry {
+// protectServer makes a server, which may have extensions already, use one with those policies.
+func protectServer(t testing.TB, server *handler.Server, fields specs, options ...extension.Option) *policy.Registry {
 	t.Helper()
 	registry := newRegistry(t, nil)
 	for coordinate, spec := range fields {
@@ -116,24 +108,25 @@ func failures(t testing.TB, registry *policy.Registry, breaker string) int {
 	return b.Stats().Failures
 }
 
-// inEachMode runs a test once per way to run attempts, in a bubble.
-func inEachMode(t *testing.T, timeout time.Duration, test func(t *testing.T, spec policy.Spec)) {
+// inEachMode runs a test once per mode of hooking in and way to run attempts, in a bubble.
+func inEachMode(t *testing.T, timeout time.Duration, test func(t *testing.T, h hook, spec policy.Spec)) {
 	t.Helper()
 	for mode, spec := range map[string]policy.Spec{
 		"enforced": enforced(timeout), "cooperative": cooperative(timeout), "untimed": untimed(),
 	} {
 		t.Run(mode, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, spec) })
+			underEachHook(t, func(t *testing.T, h hook) { test(t, h, spec) })
 		})
 	}
 }
 
-// inBothTimedModes runs a test with an enforced and a cooperative timeout of a second.
-func inBothTimedModes(t *testing.T, test func(t *testing.T, spec policy.Spec)) {
+// inBothTimedModes runs a test once per mode of hooking in with an enforced and a cooperative
+// timeout of a second, in a bubble.
+func inBothTimedModes(t *testing.T, test func(t *testing.T, h hook, spec policy.Spec)) {
 	t.Helper()
 	for mode, spec := range map[string]policy.Spec{"enforced": enforced(time.Second), "cooperative": cooperative(time.Second)} {
 		t.Run(mode, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, spec) })
+			underEachHook(t, func(t *testing.T, h hook) { test(t, h, spec) })
 		})
 	}
 }

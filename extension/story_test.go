@@ -22,27 +22,29 @@ import (
 )
 
 func TestOneFailingCallInAListFailsOnlyItsOwnField(t *testing.T) {
-	stub := stubOf("1", "2", "3", "4", "5")
-	stub.ItemResolver.Quotes = func(_ context.Context, item *model.Item) ([]*model.Quote, error) {
-		if item.ID == "2" || item.ID == "4" {
-			return nil, fmt.Errorf("no carrier for %s", item.ID)
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := stubOf("1", "2", "3", "4", "5")
+		stub.ItemResolver.Quotes = func(_ context.Context, item *model.Item) ([]*model.Quote, error) {
+			if item.ID == "2" || item.ID == "4" {
+				return nil, fmt.Errorf("no carrier for %s", item.ID)
+			}
+			return []*model.Quote{{Service: "express " + item.ID}}, nil
 		}
-		return []*model.Quote{{Service: "express " + item.ID}}, nil
-	}
-	server := protect(stub, newRegistry(t, nil), underPreset("Item.quotes", "dependency"))
-	response := testgraph.Post(t.Context(), t, server, `{ items { id quotes { service } } }`)
+		server := h.protect(stub, newRegistry(t, nil), underPreset("Item.quotes", "dependency"))
+		response := testgraph.Post(t.Context(), t, server, `{ items { id quotes { service } } }`)
 
-	quoted := func(id string) any {
-		return map[string]any{"id": id, "quotes": []any{map[string]any{"service": "express " + id}}}
-	}
-	unquoted := func(id string) any { return map[string]any{"id": id, "quotes": nil} }
-	require.Equal(t, http.StatusOK, response.Status)
-	require.Equal(t, []any{quoted("1"), unquoted("2"), quoted("3"), unquoted("4"), quoted("5")}, response.Data["items"])
-	messages := map[string]string{}
-	for _, err := range response.Errors {
-		messages[err.Path.String()] = err.Message
-	}
-	require.Equal(t, map[string]string{"items[1].quotes": "no carrier for 2", "items[3].quotes": "no carrier for 4"}, messages)
+		quoted := func(id string) any {
+			return map[string]any{"id": id, "quotes": []any{map[string]any{"service": "express " + id}}}
+		}
+		unquoted := func(id string) any { return map[string]any{"id": id, "quotes": nil} }
+		require.Equal(t, http.StatusOK, response.Status)
+		require.Equal(t, []any{quoted("1"), unquoted("2"), quoted("3"), unquoted("4"), quoted("5")}, response.Data["items"])
+		messages := map[string]string{}
+		for _, err := range response.Errors {
+			messages[err.Path.String()] = err.Message
+		}
+		require.Equal(t, map[string]string{"items[1].quotes": "no carrier for 2", "items[3].quotes": "no carrier for 4"}, messages)
+	})
 }
 
 // carrier is a dependency behind Query.text that answers, or hangs until it is given up on.
@@ -70,11 +72,11 @@ func carrierPreset() presets {
 }
 
 func TestAnOutageFromTheFirstTimeoutToTheRecovery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		carrier := &carrier{}
 		registry := newRegistry(t, carrierPreset())
 		breaker, _ := registry.CircuitBreaker("carrier")
-		server := protect(textStub(carrier.quote), registry, underPreset("Query.text", "carrier"),
+		server := h.protect(textStub(carrier.quote), registry, underPreset("Query.text", "carrier"),
 			extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return new("flat-rate"), nil }, extension.When(policy.ErrCircuitOpen)))
 		post := func(calls int32, took time.Duration) any {
 			t.Helper()
@@ -127,12 +129,12 @@ func TestAnOutageFromTheFirstTimeoutToTheRecovery(t *testing.T) {
 }
 
 func TestTheSurplusOfABulkheadIsRefusedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, presets{"export": {Bulkhead: &policy.BulkheadSpec{
 			MaxConcurrent: new(2), MaxQueue: new(3), QueueTimeout: new(10 * time.Second),
 		}}})
 		bulkhead, _ := registry.Bulkhead("export")
-		server := protect(textStub(func(context.Context) (*string, error) {
+		server := h.protect(textStub(func(context.Context) (*string, error) {
 			time.Sleep(4 * time.Second)
 			return new("csv"), nil
 		}), registry, underPreset("Query.text", "export"))
@@ -172,7 +174,7 @@ func TestABulkheadHasItsFullCapacityBackAfterStorms(t *testing.T) {
 			Bulkhead: &policy.BulkheadSpec{HoldAbandoned: new(true)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				if spec.Bulkhead == nil {
 					spec.Bulkhead = &policy.BulkheadSpec{}
 				}
@@ -181,7 +183,7 @@ func TestABulkheadHasItsFullCapacityBackAfterStorms(t *testing.T) {
 				bulkhead, _ := registry.Bulkhead("export")
 				var storm atomic.Bool
 				storm.Store(true)
-				server := protect(textStub(func(ctx context.Context) (*string, error) {
+				server := h.protect(textStub(func(ctx context.Context) (*string, error) {
 					if !storm.Load() {
 						time.Sleep(10 * time.Millisecond)
 						return new("csv"), nil
@@ -229,11 +231,11 @@ func TestABulkheadHasItsFullCapacityBackAfterStorms(t *testing.T) {
 }
 
 func TestAClientThatDisconnectsCancelsTheAttemptAndMovesNoBreaker(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		registry := newRegistry(t, carrierPreset())
 		breaker, _ := registry.CircuitBreaker("carrier")
 		reached, ended := 0, 0
-		server := protect(textStub(func(ctx context.Context) (*string, error) {
+		server := h.protect(textStub(func(ctx context.Context) (*string, error) {
 			reached++
 			defer func() { ended++ }()
 			return nil, untilCancelled(ctx)

@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,11 +41,11 @@ var transports = map[string]func(t *testing.T, server http.Handler, query string
 
 // streams are the kinds of stream that gqlgen generates, by field. Each has one event, and
 // calls start where it starts.
-var streams = map[string]func(start func(context.Context) error) graphql.ExecutableSchema{
+var streams = map[string]func(h hook, start func(context.Context) error) graphql.ExecutableSchema{
 	"ticks": testgraphStream, "maybeTicks": testgraphStream, "plainPrices": federatedStream, "prices": federatedStream,
 }
 
-func testgraphStream(start func(context.Context) error) graphql.ExecutableSchema {
+func testgraphStream(h hook, start func(context.Context) error) graphql.ExecutableSchema {
 	stub := &testgraph.Stub{}
 	stub.SubscriptionResolver.Ticks = func(ctx context.Context) (<-chan *model.Tick, error) {
 		if err := start(ctx); err != nil {
@@ -53,10 +54,10 @@ func testgraphStream(start func(context.Context) error) graphql.ExecutableSchema
 		return ticksTo(1)(ctx)
 	}
 	stub.SubscriptionResolver.MaybeTicks = stub.SubscriptionResolver.Ticks
-	return testgraph.NewSchema(stub)
+	return h.schema(stub)
 }
 
-func federatedStream(start func(context.Context) error) graphql.ExecutableSchema {
+func federatedStream(h hook, start func(context.Context) error) graphql.ExecutableSchema {
 	stub := &federated.Stub{}
 	stub.SubscriptionResolver.PlainPrices = func(ctx context.Context) (<-chan *model.Product, error) {
 		products := make(chan *model.Product, 1)
@@ -70,21 +71,21 @@ func federatedStream(start func(context.Context) error) graphql.ExecutableSchema
 		close(products)
 		return products, start(ctx)
 	}
-	return testgraph.NewFederatedSchema(stub)
+	return h.federatedSchema(stub)
 }
 
 // serveStream returns the responses of a stream that start starts under a policy.
 type serveStream func(start func(context.Context) error, spec policy.Spec) ([]testgraph.Response, *policy.Registry)
 
 // inEachStream runs a test for each kind of stream over each transport.
-func inEachStream(t *testing.T, test func(t *testing.T, field string, serve serveStream)) {
+func inEachStream(t *testing.T, test func(t *testing.T, h hook, field string, serve serveStream)) {
 	t.Helper()
 	for field, schema := range streams {
 		for transport, receive := range transports {
 			t.Run(field+", "+transport, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					test(t, field, func(start func(context.Context) error, spec policy.Spec) ([]testgraph.Response, *policy.Registry) {
-						server, registry := guard(t, schema(start), specs{"Subscription." + field: spec})
+				underEachHook(t, func(t *testing.T, h hook) {
+					test(t, h, field, func(start func(context.Context) error, spec policy.Spec) ([]testgraph.Response, *policy.Registry) {
+						server, registry := protectSchema(t, schema(h, start), specs{"Subscription." + field: spec})
 						return receive(t, server, `subscription { `+field+` { __typename } }`), registry
 					})
 				})
@@ -96,20 +97,24 @@ func inEachStream(t *testing.T, test func(t *testing.T, field string, serve serv
 func TestStreamThatDoesNotStartInTimeEndsWithATimeout(t *testing.T) {
 	for name, late := range lateEnds {
 		t.Run(name, func(t *testing.T) {
-			inEachStream(t, func(t *testing.T, field string, serve serveStream) {
-				attempts := 0
+			inEachStream(t, func(t *testing.T, h hook, field string, serve serveStream) {
+				var attempts atomic.Int32
 				began := time.Now()
 				events, registry := serve(func(ctx context.Context) error {
-					attempts++
+					attempts.Add(1)
 					time.Sleep(time.Minute)
 					return late(ctx)
 				}, retrying(enforced(time.Second), 3))
-				require.Equal(t, 1010*time.Millisecond, time.Since(began))
+				made := 1
+				if h.guarded { // it is retried beside itself
+					made = 3
+				}
+				require.Equal(t, time.Duration(made)*1010*time.Millisecond, time.Since(began))
 				require.Len(t, events, 1)
 				requireTimeout(t, events[0], field)
 				require.Nil(t, events[0].Data)
 				requireQuiet(t, registry)
-				require.Equal(t, 1, attempts)
+				require.EqualValues(t, made, attempts.Load())
 			})
 		})
 	}
@@ -126,7 +131,7 @@ func TestStreamThatFailsToStartEndsWithItsError(t *testing.T) {
 		"an error it adds too": {func(ctx context.Context) error { graphql.AddErrorf(ctx, "beside"); return errDown }, []string{"beside", errDown.Error()}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEachStream(t, func(t *testing.T, field string, serve serveStream) {
+			inEachStream(t, func(t *testing.T, h hook, field string, serve serveStream) {
 				events, _ := serve(test.start, enforced(time.Second))
 				require.Len(t, events, 1)
 				require.Len(t, events[0].Errors, len(test.messages))
@@ -140,7 +145,7 @@ func TestStreamThatFailsToStartEndsWithItsError(t *testing.T) {
 }
 
 func TestHealthyStreamPasses(t *testing.T) {
-	inEachStream(t, func(t *testing.T, field string, serve serveStream) {
+	inEachStream(t, func(t *testing.T, h hook, field string, serve serveStream) {
 		events, _ := serve(func(ctx context.Context) error {
 			assert.Equal(t, 1, policy.AttemptFromContext(ctx))
 			_ = ctx.Done()
@@ -155,14 +160,14 @@ func TestHealthyStreamPasses(t *testing.T) {
 func TestFallbackMayStartAStream(t *testing.T) {
 	for transport, receive := range transports {
 		t.Run(transport, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				stub := &testgraph.Stub{}
 				stub.SubscriptionResolver.Ticks = func(context.Context) (<-chan *model.Tick, error) { return nil, errDown }
 				stub.TickResolver.Detail = func(ctx context.Context, _ *model.Tick) (*string, error) {
 					assertLive(t, ctx)
 					return new("live"), nil
 				}
-				server, _ := guard(t, testgraph.NewSchema(stub), specs{"Subscription.ticks": enforced(time.Second)},
+				server, _ := protectSchema(t, h.schema(stub), specs{"Subscription.ticks": enforced(time.Second)},
 					extension.WithFallback("Subscription.ticks", func(ctx context.Context, _ error) (<-chan *model.Tick, error) {
 						return ticksTo(2)(ctx)
 					}))
@@ -181,7 +186,7 @@ func TestProducerOfAStreamLivesAsLongAsTheStream(t *testing.T) {
 		"derived context":        derivedFrom,
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+			inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 				ended := make(chan struct{})
 				stub := &testgraph.Stub{}
 				stub.SubscriptionResolver.Ticks = func(ctx context.Context) (<-chan *model.Tick, error) {
@@ -205,7 +210,7 @@ func TestProducerOfAStreamLivesAsLongAsTheStream(t *testing.T) {
 					_ = derivedFrom(ctx)
 					return nil, ctx.Err()
 				}
-				server, _ := guard(t, testgraph.NewSchema(stub), specs{"Subscription.ticks": spec, "Tick.detail": spec})
+				server, _ := protectSchema(t, h.schema(stub), specs{"Subscription.ticks": spec, "Tick.detail": spec})
 				ctx, disconnect := context.WithCancel(requestContext(t))
 				time.AfterFunc(time.Minute+time.Second/2, disconnect)
 				events := testgraph.Stream(ctx, t, server, `subscription { ticks { detail } }`)
@@ -221,7 +226,7 @@ func TestProducerOfAStreamLivesAsLongAsTheStream(t *testing.T) {
 func TestEventsOfAStreamFailEachForItself(t *testing.T) {
 	for transport, receive := range transports {
 		t.Run(transport, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				stub := &testgraph.Stub{}
 				stub.SubscriptionResolver.Ticks = ticksTo(4)
 				stub.TickResolver.Detail = func(ctx context.Context, tick *model.Tick) (*string, error) {
@@ -236,7 +241,7 @@ func TestEventsOfAStreamFailEachForItself(t *testing.T) {
 					}
 					return new("fine"), nil
 				}
-				server, registry := guard(t, testgraph.NewSchema(stub), specs{"Tick.detail": enforced(time.Second)})
+				server, registry := protectSchema(t, h.schema(stub), specs{"Tick.detail": enforced(time.Second)})
 				events := receive(t, server, `subscription { ticks { n detail } }`)
 				require.Len(t, events, 4)
 				requireTimeout(t, events[0], "detail")
@@ -251,7 +256,7 @@ func TestEventsOfAStreamFailEachForItself(t *testing.T) {
 }
 
 func TestWhoWaitsOnTheContextOfAnEventsChildIsReleasedWithTheEvent(t *testing.T) {
-	inEachMode(t, time.Second, func(t *testing.T, spec policy.Spec) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		released := &notes[int]{}
 		stub := &testgraph.Stub{}
 		stub.SubscriptionResolver.Ticks = ticksTo(3)
@@ -261,7 +266,7 @@ func TestWhoWaitsOnTheContextOfAnEventsChildIsReleasedWithTheEvent(t *testing.T)
 			context.AfterFunc(derivedFrom(ctx), func() { released.add(tick.N) })
 			return nil, nil
 		}
-		server, _ := guard(t, testgraph.NewSchema(stub), specs{"Tick.detail": spec})
+		server, _ := protectSchema(t, h.schema(stub), specs{"Tick.detail": spec})
 		require.Len(t, testgraph.Stream(requestContext(t), t, server, `subscription { ticks { detail } }`), 3)
 		synctest.Wait()
 		require.Equal(t, []int{0, 1, 2}, released.list())
