@@ -65,12 +65,12 @@ func (r *resolution) paths() []ast.Path {
 
 // code is what a client would have been told of the error.
 func (e *Extension) code(err error) string {
-	if shown, ok := errors.AsType[*gqlerror.Error](gqlerrors.Convert(err)); ok {
+	if shown, ok := errors.AsType[*gqlerror.Error](e.answers.Convert(err)); ok {
 		if code, ok := shown.Extensions["code"].(string); ok && code != "" {
 			return code
 		}
 	}
-	return "INTERNAL"
+	return gqlerrors.CodeInternal
 }
 
 // degrade takes note of a field that its fallback answered.

@@ -26,11 +26,12 @@ type Extension struct {
 	clientErrorCodes map[string]bool
 	logger           *slog.Logger // nil: none was given
 	unmapped         bool         // policy errors pass as they are
-	budget           *Budget      // of an operation; nil: none
-	hidesDegraded    bool         // responses don't tell which fields fallbacks answered
-	resolvers        any          // a ResolverRoot for schemas that hide theirs; nil: none was given
-	strict           bool         // warnings are errors
-	mistakes         []error      // of the options
+	answers          gqlerrors.Answers
+	budget           *Budget // of an operation; nil: none
+	hidesDegraded    bool    // responses don't tell which fields fallbacks answered
+	resolvers        any     // a ResolverRoot for schemas that hide theirs; nil: none was given
+	strict           bool    // warnings are errors
+	mistakes         []error // of the options
 
 	mu       sync.Mutex              // serialises Validate, and guards warnings
 	warnings []string                // of all servers
@@ -89,6 +90,9 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx), budgeting: budgeting}
 	op.whole.budgeting, op.whole.started = budgeting, budgeting.start()
 	op.scope.Store(&op.whole)
+	if e.answers != nil {
+		ctx = gqlerrors.WithAnswers(ctx, e.answers)
+	}
 	return op.responses(next(context.WithValue(ctx, operationKey{}, op)))
 }
 
@@ -130,7 +134,7 @@ func (e *Extension) mapped(err error) error {
 		return nil
 	}
 	if !e.unmapped {
-		err = gqlerrors.Convert(err)
+		err = e.answers.Convert(err)
 	}
 	return causes.Hide(err)
 }
