@@ -258,22 +258,31 @@ func testAbandoned(t *testing.T, h hook, field abandonedField, late func(context
 // A resolver that marks its field and is then abandoned leaves the field null, and its parent
 // in place: gqlgen's mark must not be read beside it.
 func TestAbandonedResolverMayMarkItsFieldNonNull(t *testing.T) {
-	for _, marksAfter := range []time.Duration{0, time.Minute} {
-		t.Run(marksAfter.String(), func(t *testing.T) {
-			underEachHook(t, func(t *testing.T, h hook) {
-				stub := stubOf("1")
-				stub.ItemResolver.Quotes = func(ctx context.Context, _ *model.Item) ([]*model.Quote, error) {
-					time.Sleep(marksAfter)
-					graphql.MarkNonNull(ctx)
-					time.Sleep(time.Minute)
-					return nil, nil
-				}
-				server, registry := protectSchema(t, h.schema(stub), specs{"Item.quotes": enforced(time.Second)})
-				response := testgraph.Post(t.Context(), t, server, `{ item(id: "1") { quotes { price } } }`)
-				requireTimeout(t, response, "item.quotes")
-				require.Equal(t, map[string]any{"item": map[string]any{"quotes": nil}}, response.Data)
-				requireQuiet(t, registry)
+	for name, row := range map[string]struct {
+		coordinate, query, path string
+		want                    map[string]any
+	}{
+		"a list": {"Item.quotes", `{ item(id: "1") { quotes { price } } }`, "item.quotes", map[string]any{"item": map[string]any{"quotes": nil}}},
+		"any":    {"Query.anyBy", `{ anyBy(n: 1) }`, "anyBy", map[string]any{"anyBy": nil}},
+	} {
+		for _, marksAfter := range []time.Duration{0, time.Minute} {
+			t.Run(name+" after "+marksAfter.String(), func(t *testing.T) {
+				underEachHook(t, func(t *testing.T, h hook) {
+					mark := func(ctx context.Context) {
+						time.Sleep(marksAfter)
+						graphql.MarkNonNull(ctx)
+						time.Sleep(time.Minute)
+					}
+					stub := stubOf("1")
+					stub.ItemResolver.Quotes = func(ctx context.Context, _ *model.Item) ([]*model.Quote, error) { mark(ctx); return nil, nil }
+					stub.QueryResolver.AnyBy = func(ctx context.Context, _ *int) (any, error) { mark(ctx); return nil, nil }
+					server, registry := protectSchema(t, h.schema(stub), specs{row.coordinate: enforced(time.Second)})
+					response := testgraph.Post(t.Context(), t, server, row.query)
+					requireTimeout(t, response, row.path)
+					require.Equal(t, row.want, response.Data)
+					requireQuiet(t, registry)
+				})
 			})
-		})
+		}
 	}
 }
