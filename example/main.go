@@ -2,6 +2,7 @@
 //
 //	go run ./example          serves the store and a stub of the carrier
 //	go run ./example -demo    plays an outage of the carrier and shows what clients see
+//	go run ./example -plan    prints what the policies of the schema's fields come to
 package main
 
 import (
@@ -33,10 +34,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		fmt.Fprintln(stderr, "example:", err)
 		return 2
 	}
-	if options.demo {
+	logger := slog.New(slog.NewTextHandler(stderr, nil))
+	switch {
+	case options.plan:
+		err = printPlan(options, stdout, logger)
+	case options.demo:
 		err = playDemo(ctx, options, stdout)
-	} else {
-		err = serve(ctx, options, stdout, slog.New(slog.NewTextHandler(stderr, nil)))
+	default:
+		err = serve(ctx, options, stdout, logger)
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "example:", err)

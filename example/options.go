@@ -16,6 +16,7 @@ type options struct {
 	openDuration   time.Duration
 	exportDuration time.Duration
 	demo           bool
+	plan           bool
 
 	// notice is the time from reporting not ready to refusing connections, for load balancers
 	// to look elsewhere; grace is the time for all of the shutdown, the notice included.
@@ -41,6 +42,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&parsed.openDuration, "open-duration", 30*time.Second, "how long the carrier's circuit stays open; with -demo, 2s unless given, and from 1s to 5s")
 	flags.DurationVar(&parsed.exportDuration, "export-duration", 2*time.Second, "how long an export takes")
 	flags.BoolVar(&parsed.demo, "demo", false, "play an outage of the carrier, show what clients see, and exit")
+	flags.BoolVar(&parsed.plan, "plan", false, "print what the policies of the schema's fields come to, and exit")
 	if err := flags.Parse(args); err != nil {
 		if err == flag.ErrHelp {
 			fmt.Fprintln(usage, "usage: example [flags]")
@@ -85,6 +87,8 @@ func (o *options) check(rest []string, given map[string]bool) error {
 		return fmt.Errorf("-export-duration: must not be negative, is %v", o.exportDuration)
 	case o.carrierURL != "" && given["carrier-addr"]:
 		return fmt.Errorf("-carrier-addr: the stub is not started with -carrier-url")
+	case o.demo && o.plan:
+		return fmt.Errorf("-plan: not together with -demo")
 	case o.demo && o.carrierURL != "":
 		return fmt.Errorf("-carrier-url: -demo needs the stub, which it makes hang")
 	case o.demo && o.reprice > 0:

@@ -50,6 +50,7 @@ func TestBadFlagsAreNamed(t *testing.T) {
 		{"-carrier-url http://carrier -carrier-addr :0", "-carrier-addr: the stub is not started"},
 		{"-demo -carrier-url http://carrier", "-carrier-url: -demo needs the stub"},
 		{"-demo -reprice 1s", "-reprice: must be 0 with -demo"},
+		{"-demo -plan", "-plan: not together with -demo"},
 		{"-demo -open-duration 30s", "-open-duration: must be from 1s to 5s with -demo, is 30s"},
 	} {
 		t.Run(row.args, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestHelpListsTheFlags(t *testing.T) {
 	var usage strings.Builder
 	_, err := parseOptions([]string{"-help"}, &usage)
 	assert.ErrorIs(t, err, flag.ErrHelp)
-	for _, name := range []string{"-addr", "-carrier-addr", "-carrier-url", "-open-duration", "-reprice", "-export-duration", "-demo"} {
+	for _, name := range []string{"-addr", "-carrier-addr", "-carrier-url", "-open-duration", "-reprice", "-export-duration", "-demo", "-plan"} {
 		assert.Regexp(t, "\n  "+name+"[ \n]", usage.String())
 	}
 }

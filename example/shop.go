@@ -21,10 +21,11 @@ import (
 // shop is the store with its policies, its GraphQL server and its background job, yet to be
 // served.
 type shop struct {
-	store    *store.Store
-	registry *policy.Registry
-	graphQL  *handler.Server
-	repricer *repricer
+	store      *store.Store
+	registry   *policy.Registry
+	resilience *extension.Extension
+	graphQL    *handler.Server
+	repricer   *repricer
 }
 
 func newShop(options options, client *carrier.Client, logger *slog.Logger) (*shop, error) {
@@ -37,10 +38,16 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 		return nil, err
 	}
 	orders := store.New(options.exportDuration)
+	resilience := extension.New(registry,
+		extension.WithLogger(logger),
+		extension.Strict(),
+		extension.WithFallback("Query.shippingQuotes", flatRate, extension.When(policy.ErrCircuitOpen)),
+	)
 	return &shop{
-		store:    orders,
-		registry: registry,
-		graphQL:  newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, registry, logger),
+		store:      orders,
+		registry:   registry,
+		resilience: resilience,
+		graphQL:    newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, resilience),
 		repricer: &repricer{
 			policy:  carrierPolicy.WithSource("Repricer.run"),
 			carrier: client,
@@ -50,7 +57,7 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 	}, nil
 }
 
-func newGraphQL(resolvers *graph.Resolver, registry *policy.Registry, logger *slog.Logger) *handler.Server {
+func newGraphQL(resolvers *graph.Resolver, resilience *extension.Extension) *handler.Server {
 	server := handler.New(graph.NewExecutableSchema(graph.Config{Resolvers: graph.Guard(resolvers)}))
 	server.AddTransport(transport.Websocket{KeepAlivePingInterval: 10 * time.Second, PingPongInterval: 30 * time.Second})
 	server.AddTransport(transport.SSE{KeepAlivePingInterval: 10 * time.Second})
@@ -61,9 +68,6 @@ func newGraphQL(resolvers *graph.Resolver, registry *policy.Registry, logger *sl
 	server.Use(gqlgenextension.Introspection{})
 	server.SetErrorPresenter(gqlerrors.Presenter(graph.PresentError))
 	// Last, so that the extensions above see a field once, however many attempts it takes.
-	server.Use(extension.New(registry,
-		extension.WithLogger(logger),
-		extension.WithFallback("Query.shippingQuotes", flatRate, extension.When(policy.ErrCircuitOpen)),
-	))
+	server.Use(resilience)
 	return server
 }

@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,22 +10,21 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// planGroup is the fields whose policies have the same name, and the settings that most of them
-// have.
+// planGroup is the fields whose policies have the same name, or that have policies of their own
+// with the same settings, and the settings that most of them have.
 type planGroup struct {
-	policy string
 	fields []PlanField
 	usual  []policy.Setting
 }
 
-// byPolicy groups the fields, in the order in which the policies come up.
-func (p Plan) byPolicy() []*planGroup {
+// groups lists the groups in the order in which their fields come up.
+func (p Plan) groups() []*planGroup {
 	var groups []*planGroup
 	for _, f := range p.Fields {
-		at := slices.IndexFunc(groups, func(g *planGroup) bool { return g.policy == f.Policy })
+		at := slices.IndexFunc(groups, func(g *planGroup) bool { return g.fields[0].isLike(f) })
 		if at < 0 {
 			at = len(groups)
-			groups = append(groups, &planGroup{policy: f.Policy})
+			groups = append(groups, &planGroup{})
 		}
 		groups[at].fields = append(groups[at].fields, f)
 	}
@@ -34,12 +34,25 @@ func (p Plan) byPolicy() []*planGroup {
 	return groups
 }
 
-// settle finds out what is usual.
+func (f PlanField) isLike(other PlanField) bool {
+	own := f.Policy == f.Coordinate && other.Policy == other.Coordinate
+	return f.Policy == other.Policy || own && slices.Equal(f.noted(), other.noted())
+}
+
+// settle finds out what is usual, in the order of the field with most settings.
 func (g *planGroup) settle() {
 	have := map[policy.Setting]int{}
-	for _, f := range g.fields {
-		for _, s := range f.noted() {
-			if have[s]++; 2*have[s] > len(g.fields) && !slices.Contains(g.usual, s) {
+	lists := make([][]policy.Setting, len(g.fields))
+	for i, f := range g.fields {
+		lists[i] = f.noted()
+		for _, s := range lists[i] {
+			have[s]++
+		}
+	}
+	slices.SortStableFunc(lists, func(a, b []policy.Setting) int { return cmp.Compare(len(b), len(a)) })
+	for _, list := range lists {
+		for _, s := range list {
+			if 2*have[s] > len(g.fields) && !slices.Contains(g.usual, s) {
 				g.usual = append(g.usual, s)
 			}
 		}
@@ -52,7 +65,8 @@ func (f PlanField) noted() []policy.Setting {
 	var list []policy.Setting
 	for _, s := range f.Description.Settings {
 		if s.Origin != "built-in default" && !isFallback(s) {
-			list = append(list, policy.Setting{Path: s.Path, Value: fmt.Sprint(s.Value), Origin: s.Origin})
+			s.Value = fmt.Sprint(s.Value) // comparable
+			list = append(list, s)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(s policy.Setting) bool {
@@ -69,7 +83,11 @@ func stageOf(s policy.Setting) string {
 
 // details writes what is usual, and below it each field with what it has of its own.
 func (g *planGroup) details(to io.Writer) {
-	fmt.Fprintf(to, "\nPolicy %s\n", g.policy)
+	heading := "Policy " + g.fields[0].Policy
+	if g.fields[0].Policy != g.fields[len(g.fields)-1].Policy {
+		heading = "Policies of the fields' own"
+	}
+	fmt.Fprintf(to, "\n%s\n", heading)
 	var usual [][]string
 	for _, s := range g.usual {
 		usual = append(usual, []string{"  " + s.Path, fmt.Sprint(s.Value), s.Origin})
@@ -106,10 +124,13 @@ func (g *planGroup) unusual(f PlanField) (rows [][]string) {
 		row("no retry", "not idempotent")
 	}
 	for _, fallback := range f.Fallbacks {
-		row("fallback", fallback.String(), fallback.Origin)
+		row("fallback", fallback.who(), fallback.Origin)
+		for i, answers := range fallback.Answers {
+			row("", []string{"if ", "or "}[min(i, 1)]+answers)
+		}
 	}
-	if len(f.TakesAlong) > 0 {
-		row("failure takes along", strings.Join(ancestors(f.TakesAlong), ", "))
+	for i, ancestor := range f.TakesAlong {
+		row([]string{"failure takes along", ""}[min(i, 1)], ancestor.String())
 	}
 	if why := f.WorstCase.Unbounded; why != "" {
 		row("no limit", why)
@@ -117,14 +138,10 @@ func (g *planGroup) unusual(f PlanField) (rows [][]string) {
 	return rows
 }
 
-// String tells who answers, and for what if not for every failure.
-func (f PlanFallback) String() string {
-	who := f.Func
+// who tells who answers.
+func (f PlanFallback) who() string {
 	if f.MaxAge > 0 {
-		who = fmt.Sprintf("the last good value, up to %v old", f.MaxAge)
+		return fmt.Sprintf("the last good value, up to %v old", f.MaxAge)
 	}
-	if f.Answers == nil {
-		return who
-	}
-	return who + ", if " + strings.Join(f.Answers, " or ")
+	return f.Func
 }

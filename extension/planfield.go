@@ -21,8 +21,8 @@ type PlanField struct {
 	// the option that names it.
 	Origin string
 
-	// ByType: it is annotated by its object type alone, and runs under the policy only if it
-	// has a resolver or a bound method. That can't be told from a schema.
+	// ByType: it is annotated by its object type alone and has no guard. It runs under the
+	// policy only if it has a resolver or a bound method, which can't be told from a schema.
 	ByType bool
 
 	// Policy is the name of the policy: the preset's or, without one, the coordinate.
@@ -86,7 +86,7 @@ func (e *Extension) planServer(made *server) []PlanField {
 			continue
 		}
 		told := PlanField{
-			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit,
+			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && !has.guarded,
 			Policy: has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
 			TakesAlong: ancestry.Nullable(f),
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/gqlresilience/gqlresilience/policy"
-	"github.com/gqlresilience/gqlresilience/schema"
 )
 
 // MarshalJSON writes the plan for tools:
@@ -104,7 +103,9 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 	for _, by := range f.Fallbacks {
 		told.Fallbacks = append(told.Fallbacks, fallback{by.Origin, by.Func, durationText(by.MaxAge), by.Answers})
 	}
-	told.TakesAlong = ancestors(f.TakesAlong)
+	for _, ancestor := range f.TakesAlong {
+		told.TakesAlong = append(told.TakesAlong, ancestor.String())
+	}
 	return json.Marshal(told)
 }
 
@@ -112,14 +113,6 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 func (f PlanField) text() string {
 	encoded, _ := json.Marshal(f) // whose settings policy made of nothing that could not be encoded
 	return string(encoded)
-}
-
-// ancestors are what messages call them.
-func ancestors(list []schema.Ancestor) (names []string) {
-	for _, ancestor := range list {
-		names = append(names, ancestor.String())
-	}
-	return names
 }
 
 // durationText is "" for none.

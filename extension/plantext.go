@@ -25,7 +25,7 @@ func (p Plan) String() string {
 	if notes := p.notes(); notes != "" {
 		text.WriteString("\n" + notes)
 	}
-	for _, group := range p.byPolicy() {
+	for _, group := range p.groups() {
 		group.details(&text)
 	}
 	return text.String()
@@ -37,11 +37,13 @@ func (b *Budget) text() string {
 		return ""
 	}
 	var limits []string
-	if b.Timeout > 0 {
+	switch {
+	case b.Timeout > 0 && b.Header != "":
+		limits = append(limits, b.Timeout.String()+", or less by header "+b.Header)
+	case b.Timeout > 0:
 		limits = append(limits, b.Timeout.String())
-	}
-	if b.Header != "" {
-		limits = append(limits, "as header "+b.Header+" says")
+	case b.Header != "":
+		limits = append(limits, "as long as header "+b.Header+" says")
 	}
 	if b.Retries != nil {
 		limits = append(limits, fmt.Sprint("retries: ", *b.Retries))

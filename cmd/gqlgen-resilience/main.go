@@ -4,6 +4,10 @@
 //	go get -tool github.com/gqlresilience/gqlresilience/cmd/gqlgen-resilience
 //	go tool gqlgen-resilience
 //
+// It also tells, and checks, what the policies of a schema's fields come to:
+//
+//	go tool gqlgen-resilience plan -schema 'graph/*.graphqls' -policies policies.json
+//
 // It exits with 0 on success, 1 on failure, and 2 if it was called the wrong way.
 package main
 
@@ -31,6 +35,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"generate", "generate the server and its guards, as gqlgen.yml says", generate},
+		{"plan", "print and check what the policies of a schema's fields come to", plan},
 	}
 }
 

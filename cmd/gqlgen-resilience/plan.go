@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/gqlresilience/gqlresilience/extension"
+	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
+)
+
+// plan prints what the annotated fields of a schema come to, and fails on what a server's Use
+// would fail on. What Go code gives the extension beside the policies is not known to it.
+func plan(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) error {
+	var patterns []string
+	flags.Func("schema", "read the schema from `files`, such as 'graph/*.graphqls'; may be repeated (default: those of gqlgen's configuration)",
+		func(pattern string) error { patterns = append(patterns, pattern); return nil })
+	configFile := flags.String("config", "", "gqlgen's configuration `file` "+
+		"(default: gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above)")
+	policies := flags.String("policies", "", "the policies' configuration, a JSON `file` (default: none, for a schema without presets)")
+	budget := flags.Duration("budget", 0, "warn of fields that may take longer than this `time` of an operation")
+	asJSON := flags.Bool("json", false, "print the plan as JSON")
+	strict := flags.Bool("strict", false, "fail on warnings")
+	if err := parse(flags, arguments); err != nil {
+		return err
+	}
+	if len(patterns) > 0 && *configFile != "" {
+		err := errors.New("-schema and -config: give one of them")
+		fmt.Fprintln(stderr, err)
+		return usageError{err}
+	}
+
+	registry, policiesErr := newRegistry(*policies) // before the configuration is looked for, which may lie elsewhere
+	s, schemaErr := loadSchema(patterns, *configFile)
+	if policiesErr != nil && s != nil {
+		_, _, schemaErr = schema.Walk(s, nil) // as far as it can be checked without policies
+	}
+	if err := errors.Join(policiesErr, schemaErr); err != nil {
+		return err
+	}
+	var options []extension.Option
+	if *budget != 0 {
+		options = append(options, extension.WithOperationBudget(extension.Budget{Timeout: *budget}))
+	}
+	made, warnings, err := extension.New(registry, options...).PlanSchema(s)
+	if err != nil {
+		return err
+	}
+	if err := write(stdout, made, *asJSON); err != nil {
+		return err
+	}
+	for _, warning := range warnings {
+		fmt.Fprintln(stderr, "warning:", warning)
+	}
+	if *strict && len(warnings) > 0 {
+		return fmt.Errorf("warnings: %d", len(warnings))
+	}
+	return nil
+}
+
+// newRegistry makes a registry of the policies in the file, of none if that is empty.
+func newRegistry(file string) (*policy.Registry, error) {
+	var config policy.Config
+	if file != "" {
+		content, err := os.Open(file)
+		if err != nil {
+			return nil, fmt.Errorf("-policies: %w", err)
+		}
+		defer content.Close()
+		if config, err = policy.DecodeConfig(content); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	registry, err := policy.NewRegistry(config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return registry, nil
+}
+
+// loadSchema loads the files that match the patterns or, if there are none, those that gqlgen's
+// configuration names.
+func loadSchema(patterns []string, configFile string) (*ast.Schema, error) {
+	cfg, err := schemaConfig(patterns, configFile)
+	if err != nil {
+		return nil, err
+	}
+	if err := declare(cfg); err != nil {
+		return nil, err
+	}
+	s, err := gqlparser.LoadSchema(cfg.Sources...)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func write(to io.Writer, made extension.Plan, asJSON bool) error {
+	if !asJSON {
+		_, err := io.WriteString(to, made.String())
+		return err
+	}
+	encoder := json.NewEncoder(to)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(made)
+}
