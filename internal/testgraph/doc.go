@@ -10,7 +10,8 @@
 //
 // Each has guards around all of its resolvers, which NewGuardedSchema puts in place.
 //
-// Package nopanic is the same schema generated with omit_panic_handler;
+// Package nopanic is the same schema generated with omit_panic_handler and, for lists,
+// with a worker_limit of 2;
 // package federated has what only a federated schema has.
 package testgraph
 

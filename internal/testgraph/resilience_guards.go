@@ -48,6 +48,7 @@ func (guardedRoot) GuardedFields() []string {
 		"Query.annotated",
 		"Query.any",
 		"Query.anyBy",
+		"Query.filtered",
 		"Query.found",
 		"Query.guarded",
 		"Query.item",
@@ -370,6 +371,12 @@ func (g guardedQueryResolver) Annotated(ctx context.Context, n *int) ([]*model.I
 func (g guardedQueryResolver) Timed(ctx context.Context) (*string, error) {
 	return gqlresilience.Guard(ctx, "Query.timed", func(ctx context.Context) (*string, error) {
 		return g.unguardedQueryResolver.Timed(ctx)
+	})
+}
+
+func (g guardedQueryResolver) Filtered(ctx context.Context, by *model.Filter) (*string, error) {
+	return gqlresilience.Guard(ctx, "Query.filtered", func(ctx context.Context) (*string, error) {
+		return g.unguardedQueryResolver.Filtered(ctx, by)
 	})
 }
 

@@ -34,6 +34,7 @@ func generateAll() error {
 		{config: "gqlgen.yml"},
 		{config: "gqlgen.yml", adapt: func(cfg *config.Config) {
 			cfg.OmitPanicHandler = true
+			cfg.Exec.WorkerLimit = 2
 			cfg.Exec.Filename, cfg.Exec.Package = "nopanic/generated.go", "nopanic"
 		}},
 		{config: "federated/gqlgen.yml"},

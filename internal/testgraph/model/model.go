@@ -1,7 +1,11 @@
 // Package model holds the Go types that the schemas of testgraph are bound to.
 package model
 
-import "context"
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+)
 
 // Node is implemented by pointers to Item and Other.
 type Node interface{ IsNode() }
@@ -26,6 +30,11 @@ type Other struct {
 
 func (*Other) IsNode()  {}
 func (*Other) IsFound() {}
+
+// Filter tells a name that is null from one that is left out.
+type Filter struct {
+	Name graphql.Omittable[*string]
+}
 
 // Quote is plain but for its eta, which is a resolver.
 type Quote struct {

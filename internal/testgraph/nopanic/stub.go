@@ -63,6 +63,7 @@ type Stub struct {
 		Guarded       func(ctx context.Context) (*model.Guarded, error)
 		Annotated     func(ctx context.Context, n *int) ([]*model.Item, error)
 		Timed         func(ctx context.Context) (*string, error)
+		Filtered      func(ctx context.Context, by *model.Filter) (*string, error)
 	}
 	QuoteResolver struct {
 		Eta func(ctx context.Context, obj *model.Quote) (*string, error)
@@ -336,6 +337,12 @@ func (s *stubQuery) Timed(ctx context.Context) (*string, error) {
 		panic("stub: QueryResolver.Timed is not plugged in")
 	}
 	return s.QueryResolver.Timed(ctx)
+}
+func (s *stubQuery) Filtered(ctx context.Context, by *model.Filter) (*string, error) {
+	if s.QueryResolver.Filtered == nil {
+		panic("stub: QueryResolver.Filtered is not plugged in")
+	}
+	return s.QueryResolver.Filtered(ctx, by)
 }
 
 type stubQuote struct{ *Stub }
