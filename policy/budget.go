@@ -20,7 +20,8 @@ type BudgetSpec struct {
 	Retries *int
 
 	// Concurrency is how many attempts may run at once. Further ones wait, first come first,
-	// before they ask for a slot of their policy's bulkhead. 0: no limit.
+	// before they ask for a slot of their policy's bulkhead. Those of a policy without any stage
+	// do not count. 0: no limit.
 	Concurrency int
 }
 

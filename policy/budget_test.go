@@ -175,7 +175,7 @@ func TestWhoWaitsItsTurnIsRejectedByACircuitThatOpensMeanwhile(t *testing.T) {
 
 func TestWhoWaitsItsTurnGivesUpWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bare(t)
+		p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(1, 0)})
 		budget := policy.NewBudget(policy.BudgetSpec{Concurrency: 1, Deadline: time.Now().Add(5 * time.Second)})
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
@@ -199,7 +199,8 @@ func TestWhoWaitsItsTurnGivesUpWithItsCaller(t *testing.T) {
 
 func TestACallInsideAnAttemptNeedsNoTurnOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, outer := bare(t), bare(t)
+		p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(1, 0)})
+		outer, _ := newPolicy(t, policy.Spec{Retry: retrySpec(1, 0)})
 		budget := policy.NewBudget(policy.BudgetSpec{Concurrency: 1})
 		value, err := within(t.Context(), outer, budget, func(ctx context.Context) (string, error) {
 			inner, err := within(ctx, p, budget, succeed)
@@ -207,6 +208,24 @@ func TestACallInsideAnAttemptNeedsNoTurnOfItsOwn(t *testing.T) {
 		})
 		require.NoError(t, err)
 		assert.Equal(t, "quote", value)
+	})
+}
+
+func TestACallUnderNoStageTakesNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, budget, began := bare(t), policy.NewBudget(policy.BudgetSpec{Concurrency: 1}), time.Now()
+		var calls sync.WaitGroup
+		for range 3 {
+			calls.Go(func() {
+				_, err := within(t.Context(), p, budget, func(context.Context) (string, error) {
+					time.Sleep(time.Second)
+					return "quote", nil
+				})
+				assert.NoError(t, err)
+			})
+		}
+		calls.Wait()
+		assert.Equal(t, time.Second, time.Since(began))
 	})
 }
 

@@ -34,7 +34,8 @@ type Composition struct {
 	// Optional allows a composition with no stage on; its policy is nil.
 	Optional bool
 
-	// Bare makes a policy even where no stage is on, for calls that only a [Budget] limits.
+	// Bare makes a policy even where no stage is on, for calls that only the time of a [Budget]
+	// limits.
 	Bare bool
 }
 

@@ -16,7 +16,7 @@ type EventKind string
 // The kinds of [Event], and the fields that each sets beyond Kind, Time, Policy and Source.
 const (
 	EventRetry            EventKind = "retry"             // Attempt that failed, Delay until the next, Err
-	EventTimeout          EventKind = "timeout"           // Attempt, Timeout, Reason "total" for the whole run's, Err
+	EventTimeout          EventKind = "timeout"           // Attempt, Timeout, Reason: "total" or "operation budget" where it is not the attempt's, Err
 	EventCircuitOpen      EventKind = "circuit-open"      // Gate, From, To, Reason, Sequence
 	EventCircuitHalfOpen  EventKind = "circuit-half-open" // Gate, From, To, Reason, Sequence
 	EventCircuitClosed    EventKind = "circuit-closed"    // Gate, From, To, Reason, Sequence

@@ -24,6 +24,9 @@ type plan struct {
 	made merged // the settings that all of this was made from, those of the gates included
 }
 
+// bare reports whether no stage is on.
+func (p *plan) bare() bool { return p.made.spec == Spec{} }
+
 type fallback struct {
 	fn     func(context.Context, error) (any, error)
 	onlyIf func(error) bool

@@ -125,7 +125,7 @@ func (r *run) attempt(ctx context.Context, number int) (res result) {
 	}
 
 	a := &attemptContext{number: number, outer: r.outer, budget: r.call.Budget}
-	if budget := r.call.Budget; budget.bounds() && !r.outer.hasTurn(budget) {
+	if budget := r.call.Budget; budget.bounds() && !r.plan.bare() && !r.outer.hasTurn(budget) {
 		if budget.turns.acquire(ctx) == gaveUp {
 			return r.interrupted(ctx, number)
 		}
