@@ -5,13 +5,15 @@ import (
 	"net/http"
 
 	"github.com/99designs/gqlgen/graphql/playground"
+
+	"github.com/gqlresilience/gqlresilience/extension"
 )
 
 // newMux routes the store's requests: GraphQL by POST, GET, SSE and WebSocket, a playground to
 // try it in, and the health of the process.
 func newMux(graphQL http.Handler, ready func() bool) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("/query", graphQL)
+	mux.Handle("/query", extension.NoStore(graphQL))
 	mux.Handle("GET /{$}", playground.Handler("A store for cat food", "/query"))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "alive")

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/gqlresilience/gqlresilience/example/graph"
 	"github.com/gqlresilience/gqlresilience/example/graph/model"
+	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -31,9 +34,36 @@ func policies(openDuration time.Duration) policy.Config {
 				},
 			},
 			"export": {
-				Timeout:  &policy.TimeoutSpec{Duration: new(10 * time.Second)},
-				Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(2), MaxQueue: new(3)},
+				Timeout: &policy.TimeoutSpec{Duration: new(10 * time.Second)},
+				// The last of three waits for two exports to end, one after the other.
+				Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(2), MaxQueue: new(3), QueueTimeout: new(20 * time.Second)},
 			},
+		},
+	}
+}
+
+// budget is what one operation may take, however many orders it asks for.
+func budget() extension.Budget {
+	return extension.Budget{
+		Timeout:     45 * time.Second,
+		Header:      "X-Time-Left", // callers know better how long they wait
+		Retries:     new(10),
+		Concurrency: 8,
+	}
+}
+
+// recentQuotes are shown with an order while the carrier's circuit is open. They are the same
+// for everybody who may see the order.
+func recentQuotes() extension.Stale {
+	return extension.Stale{
+		MaxAge:     time.Hour,
+		MaxEntries: 10_000,
+		Key: func(ctx context.Context, _ map[string]any) (string, bool) {
+			order, ok := extension.Parent[*model.Order](ctx)
+			if !ok {
+				return "", false
+			}
+			return fmt.Sprintf("%#v", graph.Parcel(order)), true // all that the quotes depend on
 		},
 	}
 }

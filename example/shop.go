@@ -41,13 +41,15 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 	resilience := extension.New(registry,
 		extension.WithLogger(logger),
 		extension.Strict(),
+		extension.WithOperationBudget(budget()),
 		extension.WithFallback("Query.shippingQuotes", flatRate, extension.When(policy.ErrCircuitOpen)),
+		extension.WithStale("Order.quotes", recentQuotes(), extension.When(policy.ErrCircuitOpen)),
 	)
 	return &shop{
 		store:      orders,
 		registry:   registry,
 		resilience: resilience,
-		graphQL:    newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, resilience),
+		graphQL:    newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, resilience, logger),
 		repricer: &repricer{
 			policy:  carrierPolicy.WithSource("Repricer.run"),
 			carrier: client,
@@ -57,7 +59,7 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 	}, nil
 }
 
-func newGraphQL(resolvers *graph.Resolver, resilience *extension.Extension) *handler.Server {
+func newGraphQL(resolvers *graph.Resolver, resilience *extension.Extension, logger *slog.Logger) *handler.Server {
 	server := handler.New(graph.NewExecutableSchema(graph.Config{Resolvers: graph.Guard(resolvers)}))
 	server.AddTransport(transport.Websocket{KeepAlivePingInterval: 10 * time.Second, PingPongInterval: 30 * time.Second})
 	server.AddTransport(transport.SSE{KeepAlivePingInterval: 10 * time.Second})
@@ -66,7 +68,7 @@ func newGraphQL(resolvers *graph.Resolver, resilience *extension.Extension) *han
 	server.AddTransport(transport.POST{})
 	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
 	server.Use(gqlgenextension.Introspection{})
-	server.SetErrorPresenter(gqlerrors.Presenter(graph.PresentError))
+	server.SetErrorPresenter(gqlerrors.Presenter(graph.PresentError, gqlerrors.MaskUnknown(logger)))
 	// Last, so that the extensions above see a field once, however many attempts it takes.
 	server.Use(resilience)
 	return server

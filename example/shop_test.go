@@ -68,6 +68,7 @@ func (s *testShop) breaker() *policy.CircuitBreaker {
 // direct calls the handler in place of a server.
 type direct struct {
 	handler http.Handler
+	latency time.Duration // of every call
 	parting time.Duration // from the end of a call's context to that of the call
 }
 
@@ -76,6 +77,7 @@ func (d *direct) RoundTrip(request *http.Request) (*http.Response, error) {
 	if served.Body == nil {
 		served.Body = http.NoBody
 	}
+	time.Sleep(d.latency)
 	recorder := httptest.NewRecorder()
 	d.handler.ServeHTTP(recorder, served)
 	if err := request.Context().Err(); err != nil {

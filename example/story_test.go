@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -156,12 +159,8 @@ func TestClientsDoNotSeeTheCarriersAddressOrStatus(t *testing.T) {
 func TestEachOrderOfAListHasQuotesOrAnErrorOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shop := newTestShop(t)
-		answer, _ := shop.ask(`{ orders { quotes { service } } }`)
-		assert.NotContains(t, answer, "errors")
-		assert.Equal(t, carrier.Calls{Seen: 5}, shop.calls())
-
 		shop.breaker().Trip()
-		answer, _ = shop.ask(`{ orders { id quotes { service } } }`)
+		answer, _ := shop.ask(`{ orders { id quotes { service } } }`)
 		for _, part := range []string{
 			`{"id":"1001","quotes":null}`, `{"id":"1005","quotes":null}`,
 			`"path":["orders",0,"quotes"]`, `"path":["orders",4,"quotes"]`,
@@ -169,6 +168,50 @@ func TestEachOrderOfAListHasQuotesOrAnErrorOfItsOwn(t *testing.T) {
 			assert.Contains(t, answer, part)
 		}
 		assert.Zero(t, shop.calls())
+
+		shop.breaker().Reset()
+		answer, _ = shop.ask(`{ orders { quotes { service } } }`)
+		assert.NotContains(t, answer, "errors")
+		assert.Equal(t, carrier.Calls{Seen: 5}, shop.calls())
+
+		shop.breaker().Trip()
+		time.Sleep(12 * time.Second)
+		answer, _ = shop.ask(`{ orders { quotes { service } } }`)
+		assert.NotContains(t, answer, "errors", "the quotes of before are still good")
+		assert.Contains(t, answer, `{"path":["orders",4,"quotes"],"code":"CIRCUIT_OPEN","age":12}`)
+		assert.Zero(t, shop.calls())
+	})
+}
+
+func TestAQueryForAThousandOrdersSparesACarrierThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // which ends when no goroutine is left
+		shop := newTestShop(t)
+		shop.stub.SetMode(carrier.ModeFail)
+		shop.transport.latency = 50 * time.Millisecond
+		var query strings.Builder
+		query.WriteString("{")
+		for i := range 200 {
+			fmt.Fprintf(&query, " part%d: orders { quotes { service } }", i)
+		}
+		query.WriteString(" }")
+
+		answer, _ := shop.ask(query.String())
+
+		var response struct {
+			Data   map[string][]struct{ Quotes []any }
+			Errors []struct{ Path []any }
+		}
+		require.NoError(t, json.Unmarshal([]byte(answer), &response))
+		require.Len(t, response.Data, 200)
+		require.Len(t, response.Errors, 1000)
+		paths := map[string]bool{}
+		for _, err := range response.Errors {
+			paths[fmt.Sprint(err.Path)] = true
+		}
+		require.Len(t, paths, 1000, "each order has an error of its own")
+		assert.Equal(t, policy.StateOpen, shop.breaker().State())
+		// The tenth failure opens the circuit, which eight attempts at once may each overlook.
+		assert.LessOrEqual(t, shop.calls().Seen, 10+8-1)
 	})
 }
 

@@ -129,10 +129,16 @@ func (c *Client) post(ctx context.Context, path string, body, answer any) error 
 	return c.send(request, answer)
 }
 
+// timeLeftHeader tells the carrier how long the caller waits.
+const timeLeftHeader = "X-Time-Left"
+
 // maxAnswer is how many bytes of an answer are read; the carrier's are far smaller.
 const maxAnswer = 1 << 20
 
 func (c *Client) send(request *http.Request, answer any) error {
+	if left, limited := policy.RemainingTime(request.Context()); limited {
+		request.Header.Set(timeLeftHeader, left.String()) // so that the carrier need not work in vain
+	}
 	response, err := c.http.Do(request)
 	if err != nil {
 		return err

@@ -8,13 +8,15 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/example/carrier"
+	"github.com/gqlresilience/gqlresilience/gqlerrors"
 )
 
-// PresentError keeps the carrier's addresses and statuses from clients. Errors that carry a code,
-// as those of policies do, are fit for clients already, whatever caused them.
+// PresentError tells clients in words of the store's what the carrier's errors mean. Errors that
+// carry a code, as those of policies do, are fit for clients already, whatever caused them;
+// [gqlerrors.CodeInternal] is that of all others, the carrier's among them.
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
-	if presented.Extensions["code"] != nil {
+	if code := presented.Extensions["code"]; code != nil && code != gqlerrors.CodeInternal {
 		return presented
 	}
 	failed, ok := errors.AsType[*carrier.Error](err)
