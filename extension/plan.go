@@ -12,8 +12,9 @@ type Plan struct {
 	// Budget is what one operation may take; nil: no limit.
 	Budget *Budget
 
-	// Fields are sorted by coordinate. One that several servers have is told once, if it has
-	// come to the same in all of them.
+	// Fields are sorted by coordinate, without those that are known to be plain data in Go and
+	// so never pass a policy. One that several servers have is told once, if it has come to the
+	// same in all of them.
 	Fields []PlanField
 }
 

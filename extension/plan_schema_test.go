@@ -25,12 +25,47 @@ func TestAPlanOfASchemaAloneTellsTheSameButHowPoliciesAreHookedIn(t *testing.T) 
 	for i := range want.Fields {
 		want.Fields[i].HookedIn = ""
 	}
+	var byType []string
+	all := plan.Fields
+	plan.Fields = nil
+	for _, f := range all {
+		if f.ByType {
+			byType = append(byType, f.Coordinate)
+		}
+		if f.ByType = false; f.Coordinate != "Guarded.plain" {
+			plan.Fields = append(plan.Fields, f)
+		}
+	}
+	assert.Equal(t, []string{"Guarded.computed", "Guarded.plain", "Guarded.resolved"}, byType, "which of them have policies is not known")
 	assert.Equal(t, want.String(), plan.String())
 	assert.NotContains(t, plan.String(), "HOOKED IN")
 	for _, f := range plan.Fields {
 		assert.Equal(t, fieldJSON(t, want, f.Coordinate), fieldJSON(t, plan, f.Coordinate))
 	}
 	assert.Empty(t, alone.Plan().Fields, "it serves nobody")
+}
+
+func TestAPlanMarksFieldsThatMayHaveNoPolicy(t *testing.T) {
+	plan, _, err := extension.New(newRegistry(t, nil)).PlanSchema(loadShop(t, `
+type Query { order: Order }
+type Order @resilience(timeout: "1s") { id: ID, quotes: [Int!] @resilience(preset: "dependency") }`))
+	require.NoError(t, err)
+
+	assert.Equal(t, `FIELD         POLICY      TIMEOUT      ATTEMPTS  FALLBACK  WORST CASE
+Order.id *    Order.id    1s Enforced  1         -         1.01s
+Order.quotes  dependency  1s Enforced  1         -         1.01s
+
+* Annotated by its type alone: under the policy only if it has a resolver or a bound method.
+
+Policy Order.id
+  timeout.duration  1s  shop.graphqls:3 (type Order)
+  Order.id, by shop.graphqls:3 (type Order)
+
+Policy dependency
+  timeout.duration  1s  shop.graphqls:3 (type Order)
+  Order.quotes, by shop.graphqls:3
+`, plan.String())
+	assert.Contains(t, fieldJSON(t, plan, "Order.id"), `"byType":true`)
 }
 
 func TestAPlanOfASchemaAloneTellsTheMistakesThatUseWould(t *testing.T) {

@@ -21,8 +21,8 @@ type PlanField struct {
 	// the option that names it.
 	Origin string
 
-	// ByType: it is annotated by its object type alone and has no guard. It runs under the
-	// policy only if it has a resolver or a bound method, which can't be told from a schema.
+	// ByType: it is annotated by its object type alone, and runs under the policy only if it has
+	// a resolver or a bound method, which is not known. See [WithResolvers].
 	ByType bool
 
 	// Policy is the name of the policy: the preset's or, without one, the coordinate.
@@ -72,21 +72,23 @@ type PlanFallback struct {
 	Answers []string
 }
 
-// planServer tells of the server's fields that have policies.
+// planServer tells of the server's fields that have policies, but those that are known to be
+// plain data.
 func (e *Extension) planServer(made *server) []PlanField {
 	s := made.schema
 	fields, _, _ := schema.Walk(s, e.settings()) // which has found no mistake before
+	code := newGenerated(made.executable, e.resolvers)
 	queried := reachable(s, s.Query)
 	mutated := reachable(s, s.Mutation, s.Subscription)
 	ancestry := schema.NewAncestry(s)
 	var list []PlanField
 	for _, f := range fields {
-		has := made.fields[fieldKey{f.Object, f.Name}]
-		if has == nil {
+		has, source := made.fields[fieldKey{f.Object, f.Name}], code.binding(f).source
+		if has == nil || source == sourceData {
 			continue
 		}
 		told := PlanField{
-			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && !has.guarded,
+			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && source == sourceUnknown,
 			Policy: has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
 			TakesAlong: ancestry.Nullable(f),
 		}
@@ -140,10 +142,17 @@ func reachable(s *ast.Schema, roots ...*ast.Definition) map[string]bool {
 
 // tellFallbacks fills in the fallbacks.
 func (e *Extension) tellFallbacks(f *PlanField) {
+	if kept, ok := e.stale[f.Coordinate]; ok {
+		f.Fallbacks = append(f.Fallbacks, PlanFallback{
+			Origin: fmt.Sprintf("WithStale(%q)", f.Coordinate), MaxAge: kept.MaxAge, Answers: kept.names,
+		})
+	}
 	if given, ok := e.fallbacks[f.Coordinate]; ok {
-		f.Fallbacks = []PlanFallback{{
+		f.Fallbacks = append(f.Fallbacks, PlanFallback{
 			Origin: fmt.Sprintf("WithFallback(%q)", f.Coordinate), Func: given.name, Answers: given.answers,
-		}}
+		})
+	}
+	if len(f.Fallbacks) > 0 {
 		f.Description.Settings = slices.DeleteFunc(f.Description.Settings, isFallback)
 		return
 	}

@@ -135,8 +135,12 @@ func (p Plan) notes() (text string) {
 func align(to io.Writer, rows [][]string) {
 	var text strings.Builder
 	writer := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	cells := 0
 	for _, row := range rows {
-		fmt.Fprintln(writer, strings.Join(row, "\t"))
+		cells = max(cells, len(row))
+	}
+	for _, row := range rows { // of which one with fewer cells would end a column
+		fmt.Fprintln(writer, strings.Join(row, "\t")+strings.Repeat("\t", cells-len(row)))
 	}
 	_ = writer.Flush() // a Builder takes everything
 	for line := range strings.Lines(text.String()) {

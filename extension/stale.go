@@ -73,7 +73,7 @@ func WithStale(coordinate string, spec Stale, options ...FallbackOption) Option 
 				e.mistake("WithStale(%q): %w", coordinate, err)
 			}
 		}
-		e.stale[coordinate] = stale{spec, conditions.any()}
+		e.stale[coordinate] = stale{spec, conditions.any(), conditions.names()}
 	}
 }
 
@@ -81,6 +81,7 @@ func WithStale(coordinate string, spec Stale, options ...FallbackOption) Option 
 type stale struct {
 	Stale
 	answers func(error) bool // nil: for all but client's errors
+	names   []string         // what a [Plan] calls these conditions
 }
 
 // before makes one fallback of the stale value and, where that does not answer, of next, which

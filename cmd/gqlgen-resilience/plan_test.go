@@ -49,7 +49,7 @@ Policy carrier
   retry.backoff.maxDelay  1s       preset "carrier"
   circuitBreaker.name     carrier  preset "carrier"
   Mutation.book, by graph/more/book.graphqls:2
-    timeout.duration  5s  Config.Defaults
+    timeout.duration  5s              Config.Defaults
     no retry          not idempotent
   Query.orders, by graph/orders.graphqls:1
     timeout.duration  2s  graph/orders.graphqls:1
