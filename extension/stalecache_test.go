@@ -54,6 +54,8 @@ func (c *naiveCache) put(now time.Time, key string, value any) {
 func FuzzAStaleCacheDoesWhatANaiveOneDoes(f *testing.F) {
 	f.Add(uint8(2), uint8(3), []byte{0, 4, 8, 1, 0, 3, 7, 12, 1, 5, 9, 2, 1, 255, 1})
 	f.Add(uint8(0), uint8(0), []byte{0, 1, 4, 1, 5, 3, 5})
+	f.Add(uint8(1), uint8(200), []byte{0, 4, 0, 8, 1, 5, 9}) // what is kept again is used
+	f.Add(uint8(1), uint8(10), []byte{0, 4, 27, 0, 27})      // what is kept again is young
 	f.Fuzz(func(t *testing.T, capacity, maxAge uint8, calls []byte) {
 		naive := &naiveCache{maxAge: time.Duration(maxAge), capacity: 1 + int(capacity%8)}
 		cache := newStaleCache(naive.maxAge, naive.capacity)
