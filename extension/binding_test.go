@@ -2,6 +2,8 @@ package extension_test
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,4 +78,15 @@ func TestAnEntityFinderOfHiddenResolversMayHaveItsGuard(t *testing.T) {
 	}
 	require.ErrorContains(t, extension.New(newRegistry(t, nil), finder, extension.WithResolvers(&federated.Stub{})).
 		Validate(hidden{testgraph.NewFederatedSchema(&federated.Stub{})}), "this one has none")
+}
+
+func TestABatchResolverIsKnownByItsParents(t *testing.T) {
+	// That Item.strictStock is one, only gqlgen.yml says.
+	e := extension.New(newRegistry(t, nil), underPreset("Item.strictStock", "dependency"), extension.WithLogger(slog.New(slog.DiscardHandler)))
+	require.Empty(t, use(t, testgraph.NewSchema(&testgraph.Stub{}), e))
+	require.Contains(t, strings.Join(e.Warnings(), "\n"), `WithField("Item.strictStock"): a batch field without a guard`)
+
+	e = extension.New(newRegistry(t, nil), underPreset("Item.strictStock", "dependency"), extension.WithLogger(slog.New(slog.DiscardHandler)))
+	require.Empty(t, use(t, testgraph.NewGuardedSchema(&testgraph.Stub{}), e))
+	require.NotContains(t, strings.Join(e.Warnings(), "\n"), "batch")
 }

@@ -86,15 +86,23 @@ func (g *generated) fieldResult(f schema.Field) reflect.Type {
 	switch {
 	case !bound.callable():
 		return nil
-	case isBatch(f) && bound.returns.Kind() == reflect.Slice:
+	case g.isBatch(f) && bound.returns.Kind() == reflect.Slice:
 		return bound.returns.Elem()
 	default:
 		return bound.returns
 	}
 }
 
-// isBatch reports whether the field's resolver answers for all items of a list at once.
-func isBatch(f schema.Field) bool {
+// isBatch reports whether the field's resolver answers for all items of a list at once: it takes
+// a list of parents then. Where the resolvers are hidden, the schema's @goField tells.
+func (g *generated) isBatch(f schema.Field) bool {
+	s := g.es.Schema()
+	if isRoot(s, s.Types[f.Object]) {
+		return false
+	}
+	if resolver, ok := g.resolver(f); ok {
+		return resolver.Type.NumIn() > 1 && resolver.Type.In(1).Kind() == reflect.Slice && !isEntityFinder(s, f)
+	}
 	goField := f.Definition.Directives.ForName("goField")
 	return goField != nil && isTrue(goField.Arguments.ForName("batch"))
 }

@@ -73,7 +73,7 @@ func (c *check) retriedAbove(ancestry *schema.Ancestry, f schema.Field) map[stri
 		seen[at] = true
 		for _, parent := range ancestry.Parents(at.object) {
 			// One call of a batch resolver answers for the whole list, in its guard.
-			batched := isBatch(f) && c.generated.guarded[f.Coordinate()]
+			batched := c.generated.isBatch(f) && c.generated.guarded[f.Coordinate()]
 			listed := at.listed || parent.Definition.Type.Elem != nil && !batched
 			above, protected := fields[parent.Coordinate()]
 			attempts := 1

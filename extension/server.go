@@ -93,12 +93,12 @@ func (e *Extension) compose(c *check) (*server, error) {
 		key := fieldKey{f.Object, f.Name}
 		made.fields[key] = &field{
 			fieldKey: key, policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
-			takesNull: c.generated.takesNull(f), batch: isBatch(f), noStream: c.generated.noStream(f),
+			takesNull: c.generated.takesNull(f), batch: c.generated.isBatch(f), noStream: c.generated.noStream(f),
 			guarded: c.generated.guarded[f.Coordinate()], kept: e.keeps(f.Coordinate()),
 		}
 	}
 	if e.budget != nil {
-		if made.unprotected, err = e.unprotected(c.schema, made.fields); err != nil {
+		if made.unprotected, err = e.unprotected(c, made.fields); err != nil {
 			return nil, err
 		}
 	}
@@ -107,10 +107,10 @@ func (e *Extension) compose(c *check) (*server, error) {
 
 // unprotected returns the fields that have no policy, each with one that has no stage: only
 // the operation's time limit ends it.
-func (e *Extension) unprotected(s *ast.Schema, protected map[fieldKey]*field) (map[fieldKey]*field, error) {
+func (e *Extension) unprotected(c *check, protected map[fieldKey]*field) (map[fieldKey]*field, error) {
 	var fields []*field
 	var compositions []policy.Composition
-	for _, definition := range s.Types {
+	for _, definition := range c.schema.Types {
 		if definition.Kind != ast.Object || strings.HasPrefix(definition.Name, "__") {
 			continue
 		}
@@ -120,7 +120,7 @@ func (e *Extension) unprotected(s *ast.Schema, protected map[fieldKey]*field) (m
 				continue
 			}
 			found := schema.Field{Object: definition.Name, Name: f.Name, Definition: f}
-			fields = append(fields, &field{fieldKey: key, batch: isBatch(found)})
+			fields = append(fields, &field{fieldKey: key, batch: c.generated.isBatch(found)})
 			compositions = append(compositions, policy.Composition{Name: found.Coordinate(), Bare: true})
 		}
 	}

@@ -133,7 +133,7 @@ func (e *Extension) staleMistakes(g *generated, fields []schema.Field) error {
 			mistake(coordinate, "a stream can't be kept")
 		case isEntityFinder(s, f):
 			mistake(coordinate, "is an entity finder, whose arguments a key can't see")
-		case isBatch(f) && g.guarded[coordinate]:
+		case g.isBatch(f) && g.guarded[coordinate]:
 			mistake(coordinate, "is a batch resolver in a guard: one call answers for many parents, which a key can't tell apart")
 		}
 		if _, ok := e.fallbacks[coordinate]; !ok && e.hasFallback(f.Preset) {

@@ -76,7 +76,7 @@ func (c *check) limits(f schema.Field) string {
 		return "bound to a Go method, which can't have a guard as other fields have: the policy runs in the field middleware; give it a resolver to have it guarded"
 	case c.generated.hasGuards && bound.source == sourceResolver:
 		return "without the guard that other fields have: the policy runs in the field middleware; generate guards anew, with -guard for a field without annotation"
-	case isBatch(f):
+	case c.generated.isBatch(f):
 		return "a batch field without a guard: a batch of n items is n calls of the policy, and a retry gets the batch's first answer again; guard it"
 	}
 	if names := c.generated.runtimeDirectives(f); len(names) > 0 {

@@ -304,7 +304,7 @@ type Item implements Node {
   detail: Detail @goField(forceResolver: true)
   "One call for all items of a list."
   stock: Int @goField(batch: true)
-  strictStock: Int! @goField(batch: true)
+  strictStock: Int!
 }
 
 type Other implements Node {
