@@ -93,6 +93,9 @@ func (r *resolution) isOwnField() bool {
 // guarding returns the operation and the field as the extension that was registered first, of
 // those that have a policy for it, knows them.
 func (op *operation) guarding(key fieldKey) (by *operation, f *field) {
+	if op.server.isFinder(key) {
+		by, f = op, op.fieldOf(key) // without a policy, the operation's time ends it here alone
+	}
 	for ; op != nil; op = op.outer {
 		if found := op.server.fields[key]; found != nil {
 			by, f = op, found

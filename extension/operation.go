@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
 )
 
 // operation is the state of one GraphQL operation as one extension knows it, found in its
@@ -49,7 +50,20 @@ func (op *operation) fieldOf(key fieldKey) *field {
 	if f := op.server.fields[key]; f != nil || op.budgeting == nil || !op.budgeting.limited {
 		return f
 	}
+	if op.server.isEntities(key) {
+		return nil // out of time it would be null, with the entities that are ready: each ends for itself, in its finder's guard
+	}
 	return op.server.unprotected[key]
+}
+
+// isEntities reports whether the field is the one that federation's entity finders run within.
+func (s *server) isEntities(key fieldKey) bool {
+	return key.name == "_entities" && key.object == rootName(s.schema.Query)
+}
+
+// isFinder reports whether the field is an entity finder, which passes no field middleware.
+func (s *server) isFinder(key fieldKey) bool {
+	return isEntityFinder(s.schema, schema.Field{Object: key.object, Name: key.name})
 }
 
 // responses wraps the operation's stream of responses, to learn when they are done.
