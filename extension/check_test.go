@@ -35,13 +35,23 @@ func lineOf(t testing.TB, text string) string {
 	return source.Name + ":" + slog.IntValue(1+strings.Count(before, "\n")).String()
 }
 
-// warningsOf returns what the extension warns about when the schema's server uses it.
+// forgotten is the warning about the guards that the test schema has and its server does not use.
+const forgotten = "guards are generated, but the server's resolvers have none, so policies run in the field middleware: give NewExecutableSchema what Guard returns"
+
+// warningsOf returns what the extension warns about when the schema's server uses it, guards or
+// not.
 func warningsOf(t testing.TB, es graphql.ExecutableSchema, options ...extension.Option) []string {
 	t.Helper()
 	quiet := extension.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	e := extension.New(newRegistry(t, nil), append(options, quiet)...)
 	require.NoError(t, e.Validate(es))
-	return e.Warnings()
+	var others []string
+	for _, warning := range e.Warnings() {
+		if warning != forgotten {
+			others = append(others, warning)
+		}
+	}
+	return others
 }
 
 func onlyTimed(coordinate string) extension.Option {
@@ -172,12 +182,27 @@ func TestUseTellsHowManyCallsRetriesUnderRetriesMayMake(t *testing.T) {
 	}
 }
 
+func TestUseWarnsOfGuardsThatWereForgotten(t *testing.T) {
+	stub := &testgraph.Stub{}
+	warnings := func(es graphql.ExecutableSchema, options ...extension.Option) []string {
+		e := extension.New(newRegistry(t, nil), append(options, extension.WithLogger(slog.New(slog.DiscardHandler)))...)
+		require.NoError(t, e.Validate(es))
+		return e.Warnings()
+	}
+	// The schema has annotations of its own.
+	require.Equal(t, []string{forgotten}, warnings(testgraph.NewSchema(stub)))
+	require.Empty(t, warnings(testgraph.NewGuardedSchema(stub)))
+	require.Empty(t, warnings(testgraph.NewFederatedSchema(&federated.Stub{})), "no field has a policy")
+	require.Empty(t, warnings(testgraph.NewGuardedFederatedSchema(&federated.Stub{})))
+}
+
 func TestStrictMakesErrorsOfWarningsAndTellsThemWithTheOthers(t *testing.T) {
 	es := testgraph.NewSchema(&testgraph.Stub{})
 	options := []extension.Option{extension.Strict(), onlyTimed("Item.name"), onlyTimed("Query.strictText")}
 	strict := extension.New(newRegistry(t, nil), options...)
 	require.EqualError(t, strict.Validate(es), "gqlresilience:\n"+
 		`WithField("Item.name"): `+plainData+"\n"+
+		forgotten+"\n"+
 		`WithField("Query.strictText"): non-null without a fallback: a failure makes null of the whole response; make it nullable, or add WithFallback`)
 	require.Empty(t, strict.Warnings())
 
@@ -185,5 +210,5 @@ func TestStrictMakesErrorsOfWarningsAndTellsThemWithTheOthers(t *testing.T) {
 		`WithField("Query.txt"): type Query has no field txt, did you mean "Query.text"?`+"\n"+
 		`WithField("Item.name"): `+plainData)
 
-	require.NoError(t, extension.New(newRegistry(t, nil), extension.Strict(), onlyTimed("Query.text")).Validate(es))
+	require.NoError(t, extension.New(newRegistry(t, nil), extension.Strict(), onlyTimed("Query.text")).Validate(testgraph.NewGuardedSchema(&testgraph.Stub{})))
 }

@@ -44,7 +44,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	server := testgraph.NewServer(resolvers) // yours: handler.New(graph.NewExecutableSchema(…))
+	server := testgraph.Serve(testgraph.NewGuardedSchema(resolvers)) // yours: handler.New(graph.NewExecutableSchema(…)), of graph.Guard(resolvers)
 	server.Use(extension.New(registry))
 
 	ask(server, `{ __typename annotated { id } }`)
@@ -66,7 +66,7 @@ func ExampleWithField() {
 		}
 		return new("saved"), nil
 	}
-	server := testgraph.NewServer(resolvers)
+	server := testgraph.Serve(testgraph.NewGuardedSchema(resolvers))
 	server.Use(extension.New(exampleRegistry(),
 		extension.WithField("Mutation.save", extension.Field{
 			Idempotent: new(true),
@@ -92,7 +92,7 @@ func ExampleWithFallback() {
 	bestsellers := func(context.Context, error) ([]*model.Item, error) {
 		return []*model.Item{{ID: "tuna-pate"}}, nil
 	}
-	server := testgraph.NewServer(resolvers)
+	server := testgraph.Serve(testgraph.NewGuardedSchema(resolvers))
 	server.Use(extension.New(exampleRegistry(),
 		extension.WithFallback("Query.annotated", bestsellers, extension.When(policy.ErrCircuitOpen)),
 	))
@@ -121,7 +121,7 @@ func ExampleWithLogger() {
 	resolvers.QueryResolver.Annotated = func(context.Context, *int) ([]*model.Item, error) {
 		return nil, errors.New("connection refused")
 	}
-	server := testgraph.NewServer(resolvers)
+	server := testgraph.Serve(testgraph.NewGuardedSchema(resolvers))
 	server.Use(extension.New(exampleRegistry(), extension.WithLogger(logger)))
 
 	ask(server, `{ annotated { id } }`)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -18,6 +19,16 @@ import (
 type Guarded interface {
 	// GuardedFields returns the coordinates of the guarded fields, such as "Query.orders".
 	GuardedFields() []string
+}
+
+// guardable are the ResolverRoot types that a Guard function was generated for.
+var guardable sync.Map // of reflect.Type
+
+// HasGuards tells the extension that there are guards for the resolvers R, so that it can warn
+// where a server has such resolvers without them. It is called by generated code.
+func HasGuards[R any]() bool {
+	guardable.Store(reflect.TypeFor[R](), true)
+	return true
 }
 
 // Guard runs resolve, the resolver of the field at coordinate, under the field's policy. It is

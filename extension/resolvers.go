@@ -46,6 +46,13 @@ func newGenerated(es graphql.ExecutableSchema, root any) *generated {
 	return g
 }
 
+// lacksGuards reports whether guards were generated for the resolvers, which the server was not
+// given.
+func (g *generated) lacksGuards() bool {
+	_, generated := guardable.Load(g.resolvers)
+	return generated && !g.hasGuards
+}
+
 // isResolverRoot reports whether a method of t returns the resolvers of an object.
 func isResolverRoot(t reflect.Type) bool {
 	if t == nil {

@@ -47,6 +47,7 @@ func (c *check) warnOfDataTypes() {
 // warnOfPolicies warns about what fields with a policy do that is rarely meant.
 func (c *check) warnOfPolicies(made *server) {
 	c.protect(made)
+	c.warnOfForgottenGuards()
 	ancestry := schema.NewAncestry(c.schema)
 	c.warnEach(func(f schema.Field) string {
 		if policy, ok := c.protected[f.Coordinate()]; !ok || policy.Fallback || f.Object == rootName(c.schema.Subscription) {
@@ -62,6 +63,19 @@ func (c *check) warnOfPolicies(made *server) {
 	c.warnEach(c.limits)
 	if c.budget == nil || c.budget.Retries == nil {
 		c.warnEach(func(f schema.Field) string { return c.multiplied(ancestry, f) })
+	}
+}
+
+// warnOfForgottenGuards warns if resolvers that have guards generated for them were given to the
+// server without.
+func (c *check) warnOfForgottenGuards() {
+	resolved := func(f schema.Field) bool {
+		_, ok := c.protected[f.Coordinate()]
+		return ok && c.generated.binding(f).source == sourceResolver
+	}
+	if c.generated.lacksGuards() && slices.ContainsFunc(c.fields, resolved) {
+		c.warn("guards are generated, but the server's resolvers have none, so policies run in the field middleware: " +
+			"give NewExecutableSchema what Guard returns")
 	}
 }
 

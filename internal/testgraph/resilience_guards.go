@@ -19,6 +19,9 @@ func Guard(resolvers ResolverRoot) ResolverRoot {
 	return guardedRoot{resolvers}
 }
 
+// So that the extension notices a server whose resolvers were not given to Guard.
+var _ = gqlresilience.HasGuards[ResolverRoot]()
+
 type (
 	unguardedRoot = ResolverRoot
 	guardedRoot   struct{ unguardedRoot }
