@@ -179,7 +179,12 @@ func TestWhoWaitsItsTurnGivesUpWithItsCaller(t *testing.T) {
 		budget := policy.NewBudget(policy.BudgetSpec{Concurrency: 1, Deadline: time.Now().Add(5 * time.Second)})
 		ctx, cancel := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
-		calls.Go(func() { _, _ = within(t.Context(), p, budget, obey) })
+		calls.Go(func() {
+			_, _ = within(t.Context(), p, budget, func(context.Context) (string, error) {
+				time.Sleep(time.Minute)
+				return "", nil
+			})
+		})
 		synctest.Wait()
 		calls.Go(func() {
 			_, err := within(ctx, p, budget, succeed)
