@@ -206,9 +206,11 @@ func (a *attempt) handBack() (awaited bool) {
 		a.unwatch()
 	}
 	if a.ended = a.policy.Err(); a.ended != nil {
-		if a.state.Store(expired); a.guarded {
-			a.state.Store(abandoned) // there is nothing that gqlgen would report with it
+		after := expired
+		if a.guarded {
+			after = abandoned // there is nothing that gqlgen would report with it
 		}
+		a.state.Store(after)
 		a.catchUpLocked()
 		return false
 	}
@@ -286,7 +288,7 @@ func (a *attempt) responded() *response {
 // deliver gives the field's response what the attempt added to it, and marks the field as the
 // attempt did. The attempt must have returned.
 func (a *attempt) deliver() {
-	if a.own.NonNull {
+	if a.own.NonNull && !a.fc.NonNull {
 		a.fc.NonNull = true
 	}
 	if own := a.responded(); own != nil {

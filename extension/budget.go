@@ -2,13 +2,12 @@ package extension
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -75,7 +74,7 @@ func ContextWithBudget(ctx context.Context, timeout time.Duration) context.Conte
 }
 
 // timeLimit returns how long the operation of ctx may take.
-func (b *Budget) timeLimit(ctx context.Context) (limit time.Duration, limited bool, err error) {
+func (b *Budget) timeLimit(ctx context.Context) (limit time.Duration, limited bool) {
 	limit, limited = b.Timeout, b.Timeout > 0
 	shorten := func(to time.Duration) {
 		if !limited || to < limit {
@@ -85,20 +84,27 @@ func (b *Budget) timeLimit(ctx context.Context) (limit time.Duration, limited bo
 	if told, ok := ctx.Value(budgetKey{}).(time.Duration); ok {
 		shorten(told)
 	}
+	// An operation whose header can't be read was refused before.
+	if told, ok, _ := b.told(graphql.GetOperationContext(ctx).Headers); ok {
+		shorten(told)
+	}
+	return limit, limited
+}
+
+// told returns the limit that the request's header names, if it does.
+func (b *Budget) told(headers http.Header) (limit time.Duration, ok bool, err error) {
 	if b.Header == "" {
-		return limit, limited, nil
+		return 0, false, nil
 	}
-	if told := graphql.GetOperationContext(ctx).Headers.Get(b.Header); told != "" {
-		d, err := time.ParseDuration(told)
-		if err == nil && d < 0 {
-			err = errors.New("must not be negative")
-		}
-		if err != nil {
-			return 0, false, fmt.Errorf("header %s: %q is not a duration such as \"1.5s\"", b.Header, told)
-		}
-		shorten(d)
+	text := headers.Get(b.Header)
+	if text == "" {
+		return 0, false, nil
 	}
-	return limit, limited, nil
+	limit, err = time.ParseDuration(text)
+	if err != nil || limit < 0 {
+		return 0, false, fmt.Errorf("header %s: %q is not a duration such as \"1.5s\"", b.Header, text)
+	}
+	return limit, true, nil
 }
 
 // budgeting makes the budgets of one operation: of a query or mutation one, of a subscription
@@ -110,15 +116,12 @@ type budgeting struct {
 }
 
 // budgetOf returns how to make the budgets of the operation of ctx, nil if it has none.
-func (e *Extension) budgetOf(ctx context.Context) (*budgeting, error) {
+func (e *Extension) budgetOf(ctx context.Context) *budgeting {
 	if e.budget == nil {
-		return nil, nil
+		return nil
 	}
-	limit, limited, err := e.budget.timeLimit(ctx)
-	if err != nil {
-		return nil, &gqlerror.Error{Err: err, Message: err.Error(), Extensions: map[string]any{"code": "BAD_USER_INPUT"}}
-	}
-	return &budgeting{limit, limited, policy.BudgetSpec{Retries: e.budget.Retries, Concurrency: e.budget.Concurrency}}, nil
+	limit, limited := e.budget.timeLimit(ctx)
+	return &budgeting{limit, limited, policy.BudgetSpec{Retries: e.budget.Retries, Concurrency: e.budget.Concurrency}}
 }
 
 // start makes a budget whose time begins now.

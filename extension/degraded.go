@@ -24,8 +24,17 @@ type degraded struct {
 	Age  *int     `json:"age,omitempty"` // of a stale answer, in whole seconds
 }
 
+// seconds is the age of a stale answer, and -1 of any other.
+func (d degraded) seconds() int {
+	if d.Age == nil {
+		return -1
+	}
+	return *d.Age
+}
+
 // WithoutDegraded keeps a response from telling, under extensions.degraded, which fields were
-// answered by fallbacks.
+// answered by fallbacks. An extension of that name that the server itself registers always stays
+// as it is.
 func WithoutDegraded() Option {
 	return func(e *Extension) { e.hidesDegraded = true }
 }
@@ -100,13 +109,21 @@ func (op *operation) report(ctx context.Context, response *graphql.Response) {
 	if op.extension.hidesDegraded {
 		return
 	}
-	told, _ := response.Extensions[degradedKey].([]degraded)
+	told, isOurs := response.Extensions[degradedKey].([]degraded)
+	if !isOurs && response.Extensions[degradedKey] != nil {
+		return // the server's own
+	}
 	list = append(list, told...)
-	slices.SortFunc(list, func(a, b degraded) int { return comparePaths(a.Path, b.Path) })
+	slices.SortFunc(list, compareDegraded)
+	list = slices.CompactFunc(list, func(a, b degraded) bool { return compareDegraded(a, b) == 0 }) // entities have one path
 	if response.Extensions == nil {
 		response.Extensions = map[string]any{}
 	}
 	response.Extensions[degradedKey] = list
+}
+
+func compareDegraded(a, b degraded) int {
+	return cmp.Or(comparePaths(a.Path, b.Path), cmp.Compare(a.Code, b.Code), cmp.Compare(a.seconds(), b.seconds()))
 }
 
 func comparePaths(a, b ast.Path) int {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -118,6 +119,19 @@ func TestTwoExtensionsOfOneServerTellTogetherWhatIsDegraded(t *testing.T) {
 		require.Equal(t, []any{
 			map[string]any{"path": []any{"any"}, "code": "INTERNAL"}, map[string]any{"path": []any{"text"}, "code": "INTERNAL"},
 		}, response.Extensions["degraded"])
+	})
+}
+
+func TestAnExtensionOfTheServersOwnOfThatNameStays(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := textStub(failing(errDown))
+		stub.QueryResolver.Any = func(ctx context.Context) (any, error) {
+			graphql.RegisterExtension(ctx, "degraded", "by the weather")
+			return "any", nil
+		}
+		server := h.protect(stub, newRegistry(t, nil), answerWith("Query.text", new("cached")))
+		response := testgraph.Post(t.Context(), t, server, `{ any text }`)
+		require.Equal(t, map[string]any{"degraded": "by the weather"}, response.Extensions)
 	})
 }
 

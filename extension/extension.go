@@ -40,6 +40,7 @@ type Extension struct {
 
 var _ interface {
 	graphql.HandlerExtension
+	graphql.OperationContextMutator
 	graphql.OperationInterceptor
 	graphql.ResponseInterceptor
 	graphql.FieldInterceptor
@@ -76,6 +77,18 @@ func New(registry *policy.Registry, options ...Option) *Extension {
 // ExtensionName returns "Resilience".
 func (e *Extension) ExtensionName() string { return "Resilience" }
 
+// MutateOperationContext refuses operations whose header for [Budget] can't be read. It changes
+// nothing. It is called by gqlgen.
+func (e *Extension) MutateOperationContext(_ context.Context, oc *graphql.OperationContext) *gqlerror.Error {
+	if e.budget == nil {
+		return nil
+	}
+	if _, _, err := e.budget.told(oc.Headers); err != nil {
+		return &gqlerror.Error{Err: err, Message: err.Error(), Extensions: map[string]any{"code": "BAD_USER_INPUT"}}
+	}
+	return nil
+}
+
 // InterceptOperation prepares what the operation's fields need. It is called by gqlgen.
 func (e *Extension) InterceptOperation(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	oc := graphql.GetOperationContext(ctx)
@@ -83,10 +96,7 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 	if s == nil {
 		return next(ctx)
 	}
-	budgeting, err := e.budgetOf(ctx)
-	if err != nil {
-		return graphql.OneShot(&graphql.Response{Errors: gqlerror.List{gqlerror.WrapIfUnwrapped(err)}})
-	}
+	budgeting := e.budgetOf(ctx)
 	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx), budgeting: budgeting}
 	op.whole.budgeting, op.whole.started = budgeting, budgeting.start()
 	op.scope.Store(&op.whole)

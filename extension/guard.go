@@ -24,12 +24,9 @@ type Guarded interface {
 // guardable are the ResolverRoot types that a Guard function was generated for.
 var guardable sync.Map // of reflect.Type
 
-// HasGuards tells the extension that there are guards for the resolvers R, so that it can warn
-// where a server has such resolvers without them. It is called by generated code.
-func HasGuards[R any]() bool {
-	guardable.Store(reflect.TypeFor[R](), true)
-	return true
-}
+// RegisterGuards tells the extension that there are guards for resolvers of type R, so that it can
+// warn where a server has such resolvers without them. It is called by generated code.
+func RegisterGuards[R any]() { guardable.Store(reflect.TypeFor[R](), true) }
 
 // Guard runs resolve, the resolver of the field at coordinate, under the field's policy. It is
 // called by the code that package schema/plugin generates.
@@ -89,7 +86,11 @@ func newGuard(ctx context.Context, coordinate string) (*resolution, error) {
 	}
 	r := newResolution(ctx, op, f, fc, nil)
 	r.guarded = true
-	if r.isOwnField() && isAttempt(ctx, r.fc) {
+	switch {
+	case !r.isOwnField():
+		copied := *fc // of the field that the call is made in, which may make others at the same time
+		r.fc = &copied
+	case isAttempt(ctx, fc):
 		return nil, nil // the extension did not see the guard
 	}
 	return r, nil
@@ -137,19 +138,4 @@ func (r *resolution) cutOff() *attempt {
 		return a
 	}
 	return nil
-}
-
-// guardedFields returns the fields that have guards in the server's resolvers.
-func guardedFields(es graphql.ExecutableSchema) map[string]bool {
-	found := map[string]bool{}
-	resolvers := executableField(es, "Resolvers")
-	if !resolvers.IsValid() || !resolvers.CanInterface() {
-		return found
-	}
-	if guarded, ok := resolvers.Interface().(Guarded); ok {
-		for _, coordinate := range guarded.GuardedFields() {
-			found[coordinate] = true
-		}
-	}
-	return found
 }

@@ -113,6 +113,7 @@ func TestGuardedEntityFinderKeepsTheEntitiesThatItFound(t *testing.T) {
 func TestFallbackAnswersForAGuardedEntityFinder(t *testing.T) {
 	stub := &federated.Stub{}
 	stub.EntityResolver.FindProductByID = func(context.Context, string) (*model.Product, error) { return nil, errDown }
-	server, _ := finders(t, stub, answerWith("Entity.findProductByID", &model.Product{ID: "fallback"}), extension.WithoutDegraded())
-	require.Equal(t, `{"data":{"_entities":[{"id":"fallback"},{"id":"fallback"}]}}`, rawPost(t.Context(), t, server, findProducts))
+	server, _ := finders(t, stub, answerWith("Entity.findProductByID", &model.Product{ID: "fallback"}))
+	require.Equal(t, `{"data":{"_entities":[{"id":"fallback"},{"id":"fallback"}]},"extensions":{"degraded":[{"path":["_entities"],"code":"INTERNAL"}]}}`,
+		rawPost(t.Context(), t, server, findProducts), "all entities have one path, so it is told once")
 }

@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -193,6 +194,33 @@ func TestGuardThatTheExtensionDoesNotSeeRunsNoPolicyAgain(t *testing.T) {
 }
 
 // A resolver that calls another one through its guard gets it with its policy.
+func TestGuardsMayBeCalledFromGoAtTheSameTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1")
+		guarded := testgraph.Guard(stub)
+		stub.QueryResolver.Timed = func(ctx context.Context) (*string, error) {
+			graphql.MarkNonNull(ctx)
+			return new("timed"), nil
+		}
+		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
+			graphql.MarkNonNull(ctx)
+			var calls sync.WaitGroup
+			for range 8 {
+				calls.Go(func() {
+					timed, err := guarded.Query().Timed(ctx)
+					assert.NoError(t, err)
+					assert.Equal(t, "timed", *timed)
+				})
+			}
+			calls.Wait()
+			return new("text"), nil
+		}
+		server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Query.text": enforced(time.Minute)})
+		require.Empty(t, testgraph.Post(t.Context(), t, server, `{ text }`).Errors)
+		requireQuiet(t, registry)
+	})
+}
+
 func TestGuardMayBeCalledFromGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &testgraph.Stub{}

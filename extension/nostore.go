@@ -57,9 +57,7 @@ func (w *delayedWriter) Write(body []byte) (int, error) {
 // Flush is for streams, which look for it.
 func (w *delayedWriter) Flush() {
 	w.begin()
-	if flusher, ok := w.ResponseWriter.(http.Flusher); ok {
-		flusher.Flush()
-	}
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // if it can
 }
 
 // Unwrap is for [http.ResponseController].
@@ -70,7 +68,7 @@ func (w *delayedWriter) begin() {
 		return
 	}
 	w.begun = true
-	if w.impaired.Load() {
+	if w.impaired.Load() || w.status >= http.StatusBadRequest {
 		w.Header().Set("Cache-Control", "no-store")
 	}
 	if w.status != 0 {

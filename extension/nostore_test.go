@@ -37,7 +37,7 @@ func TestAnswersWorseThanTheyMightBeAreNotStored(t *testing.T) {
 			"one with a failed field":  {`{ timed any }`, "no-store", http.StatusOK},
 			"one to an unknown query":  {`{ unknown }`, "no-store", http.StatusUnprocessableEntity},
 			"one to no query at all":   {`{`, "no-store", http.StatusUnprocessableEntity},
-			"one to a GET of mutation": {`mutation { save }`, "public, max-age=60", http.StatusNotAcceptable},
+			"one to a GET of mutation": {`mutation { save }`, "no-store", http.StatusNotAcceptable},
 		} {
 			response := getFrom(t, cached(server), "/?"+url.Values{"query": {row.query}}.Encode())
 			require.Equal(t, row.want, response.Header().Get("Cache-Control"), name)
@@ -45,6 +45,14 @@ func TestAnswersWorseThanTheyMightBeAreNotStored(t *testing.T) {
 			require.NotEmpty(t, response.Body.String(), name)
 		}
 	})
+}
+
+func TestTheAnswerToABudgetThatCanNotBeReadIsNotStored(t *testing.T) {
+	server, _ := budgeted(t, hook{}, textStub(answering("live")), extension.Budget{Header: "X-Time-Left"}, nil)
+	handler := cached(withHeader(server, "X-Time-Left", "soon")) // which is in no cache's key
+	response := getFrom(t, handler, "/?"+url.Values{"query": {`{ text }`}}.Encode())
+	require.Contains(t, response.Body.String(), "BAD_USER_INPUT")
+	require.Equal(t, "no-store", response.Header().Get("Cache-Control"))
 }
 
 func getFrom(t testing.TB, handler http.Handler, target string) *httptest.ResponseRecorder {
@@ -68,7 +76,7 @@ func TestNoStoreLeavesOtherAnswersAsTheyAre(t *testing.T) {
 	}{
 		"nothing":           {func(http.ResponseWriter, *http.Request) {}, http.StatusOK, ""},
 		"a status alone":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, http.StatusNoContent, ""},
-		"the first of two":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404); w.WriteHeader(500) }, http.StatusNotFound, ""},
+		"the first of two":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(201); w.WriteHeader(202) }, http.StatusCreated, ""},
 		"a body":            {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ready")) }, http.StatusOK, "ready"},
 		"a flushed status":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202); w.(http.Flusher).Flush() }, http.StatusAccepted, ""},
 		"through Unwrap":    {func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, http.StatusOK, ""},

@@ -109,15 +109,16 @@ func (r *resolution) failure(a *attempt, err error) error {
 	return err
 }
 
-// begin makes a the last attempt, and ends the one before it, which gqlgen has no use for any
-// more. It reports false if the field has already ended.
+// begin makes a the last attempt. The one before it is abandoned if it is still running, as only a
+// guarded one may be; otherwise its context ends, for gqlgen has no use for it any more. It reports
+// false if the field has already ended.
 func (r *resolution) begin(a *attempt) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended {
 		return false
 	}
-	if r.last != nil && !(r.guarded && r.last.abandon()) {
+	if r.last != nil && !r.last.abandon() {
 		r.op.scope.Load().remove(r.last)
 		r.last.release()
 	}

@@ -24,7 +24,7 @@ type generated struct {
 // may be nil.
 func newGenerated(es graphql.ExecutableSchema, root any) *generated {
 	g := &generated{
-		es: es, guarded: guardedFields(es),
+		es: es, guarded: map[string]bool{},
 		models: map[string]reflect.Type{}, methods: map[reflect.Type]map[string]reflect.Method{},
 	}
 	if held := executableField(es, "Resolvers"); held.IsValid() && held.Kind() == reflect.Interface {

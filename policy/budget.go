@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync/atomic"
 	"time"
@@ -36,9 +35,6 @@ type Budget struct {
 	timeUp   *Error       // the cause that contexts end with at the deadline
 }
 
-// errNoBudget ends no context.
-var errNoBudget = errors.New("no budget")
-
 // NewBudget returns a budget of which nothing is used up.
 func NewBudget(spec BudgetSpec) *Budget {
 	b := &Budget{deadline: spec.Deadline, timeUp: &Error{Kind: KindTimeout, Reason: "operation budget"}}
@@ -59,12 +55,9 @@ func (b *Budget) until(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithDeadlineCause(ctx, b.deadline, b.timeUp)
 }
 
-// cause is what contexts end with at the deadline. No context ends with that of no budget.
-func (b *Budget) cause() error {
-	if b == nil {
-		return errNoBudget
-	}
-	return b.timeUp
+// ended reports whether ctx ended because the operation was out of time.
+func (b *Budget) ended(ctx context.Context) bool {
+	return b != nil && context.Cause(ctx) == error(b.timeUp)
 }
 
 // takeRetry uses up one retry, and reports false if there is none left.

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -259,6 +260,21 @@ func TestAFallbackThatDeclinesLeavesTheErrorAndTellsNobody(t *testing.T) {
 	assert.Nil(t, value)
 	assert.Equal(t, errDown, err)
 	assert.Empty(t, events.all())
+}
+
+func TestTheEventOfAFallbackTellsWhetherItFailed(t *testing.T) {
+	failures := map[error]string{nil: "", errors.New("no cache"): "failed", errDown: "failed"}
+	for failure, reason := range failures {
+		p, registry := newPolicy(t, policy.Spec{Fallback: &policy.FallbackSpec{
+			Func: func(context.Context, error) (any, error) { return nil, failure },
+		}})
+		events := record(registry)
+		_, err := policy.Execute(t.Context(), p, fail)
+		assert.ErrorIs(t, err, failure)
+		require.Equal(t, []policy.EventKind{"fallback"}, events.kinds())
+		assert.Equal(t, reason, events.all()[0].Reason)
+		assert.Equal(t, errDown, events.all()[0].Err)
+	}
 }
 
 func TestAnsweredIsToldWhatTheFallbackAnswered(t *testing.T) {

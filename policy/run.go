@@ -47,16 +47,18 @@ func (r *run) withFallback() (any, error) {
 
 // answered is the end of a run whose fallback was asked about err.
 func (r *run) answered(value any, fallbackErr, err error) (any, error) {
-	r.publish(Event{Kind: EventFallback, Err: err})
-	switch {
-	case fallbackErr == nil:
-		if r.call.Answered != nil {
-			r.call.Answered(err)
+	if fallbackErr != nil {
+		r.publish(Event{Kind: EventFallback, Reason: "failed", Err: err})
+		if !same(fallbackErr, err) {
+			fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
 		}
-	case !same(fallbackErr, err):
-		fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
+		return value, fallbackErr
 	}
-	return value, fallbackErr
+	r.publish(Event{Kind: EventFallback, Err: err})
+	if r.call.Answered != nil {
+		r.call.Answered(err)
+	}
+	return value, nil
 }
 
 // ended reports whether an abandoned attempt ends the run.
@@ -264,8 +266,10 @@ func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
 		timeUp, limit = r.policy.attemptTimeUp, r.plan.timeout
 	case error(r.policy.totalTimeUp):
 		timeUp, limit = r.policy.totalTimeUp, r.plan.total
-	case r.call.Budget.cause():
-		timeUp = r.call.Budget.timeUp
+	default:
+		if r.call.Budget.ended(ctx) {
+			timeUp = r.call.Budget.timeUp
+		}
 	}
 	if timeUp != nil && context.Cause(r.caller) == error(timeUp) {
 		return nil, 0 // that of a call under the same policy around this one

@@ -19,8 +19,8 @@ func Guard(resolvers ResolverRoot) ResolverRoot {
 	return guardedRoot{resolvers}
 }
 
-// So that the extension notices a server whose resolvers were not given to Guard.
-var _ = gqlresilience.HasGuards[ResolverRoot]()
+// The extension warns of a server whose resolvers were not given to Guard.
+func init() { gqlresilience.RegisterGuards[ResolverRoot]() }
 
 type (
 	unguardedRoot = ResolverRoot
