@@ -8,4 +8,7 @@
 // and reports every mistake with file and line. Below these come the preset and the defaults,
 // which belong to the policy registry: nothing is merged here, and whether a preset exists
 // is not known.
+//
+// [Ancestry] tells what the failure of a non-null field makes null, and which fields lead to an
+// object.
 package schema

@@ -66,3 +66,33 @@ func ExampleField_Coordinate() {
 	fmt.Println(schema.Field{Object: "Query", Name: "shippingQuotes"}.Coordinate())
 	// Output: Query.shippingQuotes
 }
+
+// What becomes null when a field that must not be null fails.
+func ExampleNewAncestry() {
+	loaded := gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphqls", Input: `
+		type Query {
+			order: Order
+			orders: [Order]
+			latest: Order!
+		}
+		type Order {
+			quotes: [Int!]!
+			note: String
+		}`})
+	order := loaded.Types["Order"]
+	ancestry := schema.NewAncestry(loaded)
+
+	for _, definition := range order.Fields {
+		field := schema.Field{Object: order.Name, Name: definition.Name, Definition: definition}
+		fmt.Println(field.Coordinate(), ancestry.Nullable(field))
+	}
+	for _, parent := range ancestry.Parents("Order") {
+		fmt.Println("parent:", parent.Coordinate())
+	}
+	// Output:
+	// Order.quotes [the whole response Query.order an item of Query.orders]
+	// Order.note []
+	// parent: Query.latest
+	// parent: Query.order
+	// parent: Query.orders
+}
