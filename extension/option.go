@@ -154,8 +154,8 @@ func WithResolvers(resolvers any) Option {
 }
 
 // Strict makes errors of what is otherwise warned about at boot: [Extension.Warnings] lists it.
-// Where there are mistakes too, it is told together with them, but for what only shows once all
-// policies can be made.
+// Warnings are reported beside mistakes, except those that need finished policies: fix the
+// mistakes to see them.
 func Strict() Option {
 	return func(e *Extension) { e.strict = true }
 }

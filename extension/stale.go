@@ -28,8 +28,10 @@ type Stale struct {
 	// Key tells which value answers for which call: two calls of the same key are shown each
 	// other's. So it must name all that the value depends on: of args, which are the field's;
 	// of the field's parent, unless the field is a root's (see [Parent]); and of ctx, whoever
-	// may not see what others see. ctx is the field's, from before its directives. With
-	// false, the call's value is not kept, and none is served.
+	// may not see what others see. ctx is what the policy was called with: in a guard the
+	// resolver's, after the field's directives; without one the field's, from before them. So
+	// take users from the request, and return false where there is none. With false, the call's
+	// value is not kept, and none is served.
 	//
 	// It is called before each call of the resolver, and its panic is the field's. It must not
 	// change args.
