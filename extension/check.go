@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -115,10 +114,7 @@ func (e *Extension) settings() map[string]schema.Settings {
 func compositions(s *ast.Schema, fields []schema.Field) []policy.Composition {
 	list := make([]policy.Composition, len(fields))
 	for i, f := range fields {
-		origin, presetOrigin := f.Origin, f.PresetOrigin
-		if !strings.Contains(origin, f.Coordinate()) {
-			origin += ": " + f.Coordinate()
-		}
+		origin, presetOrigin := located(f.Origin, f.Coordinate()), f.PresetOrigin
 		if f.Explicit && presetOrigin == f.Origin {
 			presetOrigin = origin
 		}
@@ -149,7 +145,7 @@ func idleTypes(fields []schema.Field) []error {
 	var errs []error
 	for _, object := range slices.Sorted(maps.Keys(origins)) {
 		if !busy[object] {
-			errs = append(errs, fmt.Errorf("%s: turns no stage on for any field", origins[object]))
+			errs = append(errs, fmt.Errorf("%s: turns no stage on for any field: name a preset or set a timeout (Config.Defaults turn none on)", origins[object]))
 		}
 	}
 	return errs

@@ -150,38 +150,6 @@ func TestUseRefusesEntityFindersWithoutAGuard(t *testing.T) {
 	require.Empty(t, warningsOf(t, testgraph.NewGuardedFederatedSchema(&federated.Stub{}), finder))
 }
 
-func TestUseTellsHowManyCallsRetriesUnderRetriesMayMake(t *testing.T) {
-	es := testgraph.NewGuardedSchema(&testgraph.Stub{})
-	const limit = "; WithOperationBudget can limit the retries"
-	for name, row := range map[string]struct {
-		options []extension.Option
-		want    []string
-	}{
-		"under a list": {[]extension.Option{retried("Query.items", 2), retried("Item.quotes", 3)},
-			[]string{`WithField("Item.quotes"): up to 3 attempts, for each item under Query.items, with up to 2: one query with a list of 100 items may make 302 calls` + limit}},
-		"under one": {[]extension.Option{retried("Query.item", 2), retried("Item.quotes", 3)},
-			[]string{`WithField("Item.quotes"): up to 3 attempts, under Query.item, with up to 2: one query may make 5 calls` + limit}},
-		"under a list in between": {[]extension.Option{retried("Query.item", 4), retried("Quote.eta", 2)},
-			[]string{`WithField("Quote.eta"): up to 2 attempts, for each item under Query.item, with up to 4: one query with a list of 100 items may make 204 calls` + limit}},
-		"under itself": {[]extension.Option{retried("Detail.related", 2)},
-			[]string{`WithField("Detail.related"): up to 2 attempts, for each item under Detail.related, with up to 2: one query with a list of 100 items may make 202 calls` + limit}},
-		"a batch, which is one call": {[]extension.Option{retried("Query.items", 2), retried("Item.stock", 3)},
-			[]string{`WithField("Item.stock"): up to 3 attempts, under Query.items, with up to 2: one query may make 5 calls` + limit}},
-		"without end": {[]extension.Option{retried("Query.item", policy.Unlimited), retried("Item.quotes", 3)},
-			[]string{`WithField("Item.quotes"): up to 3 attempts, under Query.item, with up to unlimited: one query may make unlimited calls` + limit}},
-		"one without retries":            {[]extension.Option{onlyTimed("Query.items"), retried("Item.quotes", 3)}, nil},
-		"under one without retries":      {[]extension.Option{retried("Query.items", 2), onlyTimed("Item.quotes")}, nil},
-		"beside each other":              {[]extension.Option{retried("Query.text", 2), retried("Query.items", 2)}, nil},
-		"under what is not retried then": {[]extension.Option{extension.WithField("Mutation.create", extension.Field{Spec: retrying(policy.Spec{}, 2), Idempotent: new(true)}), retried("Item.quotes", 2)}, nil},
-		"with a budget for retries": {[]extension.Option{retried("Query.items", 2), retried("Item.quotes", 3),
-			extension.WithOperationBudget(extension.Budget{Retries: new(10)})}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, row.want, warningsOf(t, es, row.options...))
-		})
-	}
-}
-
 func TestUseWarnsOfGuardsThatWereForgotten(t *testing.T) {
 	stub := &testgraph.Stub{}
 	warnings := func(es graphql.ExecutableSchema, options ...extension.Option) []string {

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"github.com/gqlresilience/gqlresilience/internal/funcname"
 	"github.com/gqlresilience/gqlresilience/policy"
 	"github.com/gqlresilience/gqlresilience/schema"
 )
@@ -22,8 +21,8 @@ type fallback struct {
 	returns reflect.Type
 
 	// What a [Plan] tells of it.
-	name    string   // of the function
-	answers []string // of its conditions
+	name string   // of the function
+	when []string // its conditions
 }
 
 func newFallback[T any](answer func(ctx context.Context, err error) (T, error), when conditions) fallback {
@@ -33,14 +32,8 @@ func newFallback[T any](answer func(ctx context.Context, err error) (T, error), 
 			Func:       func(ctx context.Context, err error) (any, error) { return answer(ctx, err) },
 			FallbackIf: when.any(),
 		},
-		name: funcName(answer), answers: when.names(),
+		name: funcname.Of(answer), when: when.names(),
 	}
-}
-
-// funcName returns the name of the function fn, with the last element of its package's path.
-func funcName(fn any) string {
-	name := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
-	return strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], "-fm")
 }
 
 // fallbackMistakes reports fallbacks that WithField gives too, and those of a type that their

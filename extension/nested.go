@@ -10,7 +10,7 @@ import (
 	"github.com/gqlresilience/gqlresilience/schema"
 )
 
-// exampleItems is the length of list that a warning calculates with.
+// exampleItems is how many items a warning calculates with, in however many lists.
 const exampleItems = 100
 
 // multiplied tells how many calls one query may make of a field with retries that lies under
@@ -42,7 +42,7 @@ func (c *check) multiplied(ancestry *schema.Ancestry, f schema.Field) string {
 	}
 	with := ""
 	if listed {
-		with = fmt.Sprintf(" with a list of %d items", exampleItems)
+		with = fmt.Sprintf(" with %d such items in all", exampleItems)
 	}
 	return fmt.Sprintf("up to %s attempts, %s: one query%s may make %s calls; WithOperationBudget can limit the retries",
 		count(own), strings.Join(places, ", and "), with, count(calls))
@@ -59,22 +59,27 @@ func (c *check) retriedAbove(ancestry *schema.Ancestry, f schema.Field) map[stri
 	type step struct {
 		object string
 		listed bool
+		far    bool // from f: there is another field in between
 	}
 	fields := map[string]schema.Field{}
 	for _, protected := range c.fields {
 		fields[protected.Coordinate()] = protected
 	}
+	// One call of a batch resolver answers for the whole list that it is right under, in its guard.
+	batched := c.generated.isBatch(f) && (c.generated.guarded[f.Coordinate()] || c.withoutCode())
 	found, seen := map[string]retried{}, map[step]bool{}
 	var climb func(step)
 	climb = func(at step) {
-		if seen[at] || at.listed && at.object == f.Object { // not once around a circle of types
+		if seen[at] || at.far && at.object == f.Object { // not once around a circle of types
 			return
 		}
 		seen[at] = true
 		for _, parent := range ancestry.Parents(at.object) {
-			// One call of a batch resolver answers for the whole list, in its guard.
-			batched := c.generated.isBatch(f) && c.generated.guarded[f.Coordinate()]
-			listed := at.listed || parent.Definition.Type.Elem != nil && !batched
+			list := parent.Definition.Type
+			if batched && !at.far && list.Elem != nil {
+				list = list.Elem
+			}
+			listed := at.listed || list.Elem != nil
 			above, protected := fields[parent.Coordinate()]
 			attempts := 1
 			if protected {
@@ -82,7 +87,7 @@ func (c *check) retriedAbove(ancestry *schema.Ancestry, f schema.Field) map[stri
 			}
 			switch {
 			case attempts == 1:
-				climb(step{parent.Object, listed})
+				climb(step{parent.Object, listed, true})
 			case isMutating(c.schema, above) && !f.Idempotent: // then f has no retries
 			default:
 				known := found[parent.Coordinate()]

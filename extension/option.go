@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gqlresilience/gqlresilience/internal/funcname"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -127,7 +128,7 @@ func WhenFunc(answers func(error) bool) FallbackOption {
 		if answers == nil {
 			return errors.New("WhenFunc: the function is nil")
 		}
-		*c = append(*c, condition{answers, []string{funcName(answers)}})
+		*c = append(*c, condition{answers, []string{funcname.Of(answers)}})
 		return nil
 	}
 }

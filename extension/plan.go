@@ -26,10 +26,10 @@ func (e *Extension) Plan() Plan {
 	if known == nil {
 		return plan
 	}
-	told := map[*server]bool{}
+	seen := map[*server]bool{}
 	for _, s := range known.byRoot {
-		if !told[s] {
-			told[s] = true
+		if !seen[s] {
+			seen[s] = true
 			plan.Fields = append(plan.Fields, e.planServer(s)...)
 		}
 	}

@@ -36,7 +36,7 @@ func TestThePlanAsJSON(t *testing.T) {
 		"Query.timed": `{"field":"Query.timed","origin":"schema.graphqls:N","byType":false,"policy":"Query.timed","hookedIn":"guard",` +
 			`"timeout":{"duration":"500ms","mode":"Enforced"},"attempts":{"query":1},"idempotent":false,` +
 			`"fallbacks":[{"origin":"WithFallback(\"Query.timed\")","func":"extension_test.noText",` +
-			`"answers":["the operation timed out","the dependency is down","extension_test.isDown"]}],` +
+			`"when":["the operation timed out","the dependency is down","extension_test.isDown"]}],` +
 			`"worstCase":{"duration":"510ms","withoutRetryAfter":"510ms"},` +
 			`"settings":[{"path":"timeout.enabled","value":true,"origin":"schema.graphqls:N"},` +
 			`{"path":"timeout.duration","value":"500ms","origin":"schema.graphqls:N"},` +
@@ -44,7 +44,7 @@ func TestThePlanAsJSON(t *testing.T) {
 			`{"path":"timeout.maxAbandoned","value":1000,"origin":"built-in default"}]}`,
 		"Query.strictText": `{"field":"Query.strictText","origin":"WithField(\"Query.strictText\")","byType":false,"policy":"export","hookedIn":"guard",` +
 			`"attempts":{"query":1},"idempotent":false,"bulkhead":"export","rateLimit":"export",` +
-			`"fallbacks":[{"origin":"preset \"export\"","func":"extension_test.nothing","answers":["extension_test.isDown"]}],` +
+			`"fallbacks":[{"origin":"preset \"export\"","func":"extension_test.nothing","when":["extension_test.isDown"]}],` +
 			`"takesAlong":["the whole response"],"worstCase":{"unbounded":"attempts without timeout.duration"},`,
 		"Query.text": `{"field":"Query.text","origin":"WithField(\"Query.text\")","byType":false,"policy":"Query.text","hookedIn":"guard",` +
 			`"timeout":{"total":"1m0s","mode":"Enforced"},"attempts":{"query":"unlimited"},`,
@@ -53,7 +53,7 @@ func TestThePlanAsJSON(t *testing.T) {
 			`"worstCase":{"duration":"5s","withoutRetryAfter":"4.2s"},`,
 		"Query.annotated": `{"field":"Query.annotated","origin":"schema.graphqls:N","byType":false,"policy":"dependency","hookedIn":"guard",` +
 			`"timeout":{"duration":"1.5s","mode":"Enforced"},"attempts":{"query":2},"idempotent":false,"circuitBreaker":"dependency",` +
-			`"fallbacks":[{"origin":"WithStale(\"Query.annotated\")","maxAge":"1h0m0s","answers":["the circuit is open"]},` +
+			`"fallbacks":[{"origin":"WithStale(\"Query.annotated\")","maxAge":"1h0m0s","when":["the circuit is open"]},` +
 			`{"origin":"WithFallback(\"Query.annotated\")","func":"extension_test.noItems"}],` +
 			`"worstCase":{"duration":"4.01s","withoutRetryAfter":"3.22s"},"settings":[{"path":"timeout.enabled",`,
 		"Guarded.computed": `{"field":"Guarded.computed","origin":"schema.graphqls:N (type Guarded)","byType":false,"policy":"Guarded.computed","hookedIn":"middleware",`,

@@ -103,3 +103,10 @@ type Mutation @resilience(preset: "dependency", idempotent: true) { book: Int }`
 	assert.Contains(t, warnings[0], "lets every mutation be retried")
 	assert.Empty(t, lines())
 }
+
+func TestOfASchemaAloneItIsNotSaidThatABatchHasNoGuard(t *testing.T) {
+	s := testgraph.NewSchema(&testgraph.Stub{}).Schema()
+	_, warnings, err := extension.New(newRegistry(t, nil), onlyTimed("Item.stock")).PlanSchema(s)
+	require.NoError(t, err)
+	assert.Empty(t, warnings)
+}

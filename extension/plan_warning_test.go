@@ -7,10 +7,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
 	"github.com/gqlresilience/gqlresilience/policy"
+	"github.com/gqlresilience/gqlresilience/schema"
 )
 
 func TestAFieldThatPlansForMoreTimeThanAnOperationHasIsWarnedAboutAtBoot(t *testing.T) {
@@ -76,4 +79,33 @@ func TestAWarningOfAnAnnotatedFieldHasItsPlace(t *testing.T) {
 	assert.Equal(t, []string{
 		"shop.graphqls:1: Query.order: may take 2.01s, but the operation's budget is 1s: what comes last is cut off",
 	}, warnings)
+}
+
+func TestOnlyFieldsThatAreKnownToPassAPolicyAreSaidToTakeLong(t *testing.T) {
+	e := extension.New(newRegistry(t, nil), extension.WithOperationBudget(extension.Budget{Timeout: time.Second}))
+	_, warnings, err := e.PlanSchema(loadShop(t, `
+type Query { order: Order }
+type Order @resilience(timeout: "2s") { id: ID, name: String, quotes: Int @resilience(timeout: "3s") }`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"shop.graphqls:3: Order.quotes: may take 3.01s, but the operation's budget is 1s: what comes last is cut off",
+	}, warnings)
+}
+
+func TestFieldsThatTakeLongByTheirTypesAnnotationAreWarnedAboutAtOnce(t *testing.T) {
+	budget := extension.WithOperationBudget(extension.Budget{Timeout: 999 * time.Millisecond})
+	warnings := warningsOf(t, testgraph.NewGuardedSchema(&testgraph.Stub{}), budget)
+	require.Len(t, warnings, 3, "the others are annotated themselves")
+	assert.Equal(t, lineOf(t, "type Guarded")+" (type Guarded): Guarded.computed, Guarded.resolved: "+
+		"may take 1.01s, but the operation's budget is 999ms: what comes last is cut off", warnings[0])
+}
+
+func TestAFilesNameIsNotTakenForAFields(t *testing.T) {
+	s, err := gqlparser.LoadSchema(&ast.Source{Name: "resilience.graphqls", Input: schema.SDL},
+		&ast.Source{Name: "Query.order.graphqls", Input: `type Query { order: Int! @resilience(timeout: "1s") }`})
+	require.NoError(t, err)
+	_, warnings, err := extension.New(newRegistry(t, nil)).PlanSchema(s)
+	require.NoError(t, err)
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], "Query.order.graphqls:1: Query.order: non-null")
 }

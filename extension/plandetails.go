@@ -11,10 +11,10 @@ import (
 )
 
 // planGroup is the fields whose policies have the same name, or that have policies of their own
-// with the same settings, and the settings that most of them have.
+// with the same settings, and the settings that most of them have in common.
 type planGroup struct {
 	fields []PlanField
-	usual  []policy.Setting
+	common []policy.Setting
 }
 
 // groups lists the groups in the order in which their fields come up.
@@ -29,22 +29,22 @@ func (p Plan) groups() []*planGroup {
 		groups[at].fields = append(groups[at].fields, f)
 	}
 	for _, g := range groups {
-		g.settle()
+		g.findCommon()
 	}
 	return groups
 }
 
 func (f PlanField) isLike(other PlanField) bool {
 	own := f.Policy == f.Coordinate && other.Policy == other.Coordinate
-	return f.Policy == other.Policy || own && slices.Equal(f.noted(), other.noted())
+	return f.Policy == other.Policy || own && slices.Equal(f.notableSettings(), other.notableSettings())
 }
 
-// settle finds out what is usual, in the order of the field with most settings.
-func (g *planGroup) settle() {
+// findCommon finds out what most fields have, in the order of the field with most settings.
+func (g *planGroup) findCommon() {
 	have := map[policy.Setting]int{}
 	lists := make([][]policy.Setting, len(g.fields))
 	for i, f := range g.fields {
-		lists[i] = f.noted()
+		lists[i] = f.notableSettings()
 		for _, s := range lists[i] {
 			have[s]++
 		}
@@ -52,16 +52,16 @@ func (g *planGroup) settle() {
 	slices.SortStableFunc(lists, func(a, b []policy.Setting) int { return cmp.Compare(len(b), len(a)) })
 	for _, list := range lists {
 		for _, s := range list {
-			if 2*have[s] > len(g.fields) && !slices.Contains(g.usual, s) {
-				g.usual = append(g.usual, s)
+			if 2*have[s] > len(g.fields) && !slices.Contains(g.common, s) {
+				g.common = append(g.common, s)
 			}
 		}
 	}
 }
 
-// noted returns the settings to tell, as text: those that are not the built-in defaults. What
-// turned a stage on goes without saying where the stage has others. Fallbacks are told apart.
-func (f PlanField) noted() []policy.Setting {
+// notableSettings returns the settings to show, as text: those that are not the built-in defaults.
+// What turned a stage on goes without saying where the stage has others. Fallbacks are shown apart.
+func (f PlanField) notableSettings() []policy.Setting {
 	var list []policy.Setting
 	for _, s := range f.Description.Settings {
 		if s.Origin != "built-in default" && !isFallback(s) {
@@ -81,30 +81,30 @@ func stageOf(s policy.Setting) string {
 	return stage
 }
 
-// details writes what is usual, and below it each field with what it has of its own.
+// details writes what the fields have in common, and below it each field with what it differs in.
 func (g *planGroup) details(to io.Writer) {
 	heading := "Policy " + g.fields[0].Policy
 	if g.fields[0].Policy != g.fields[len(g.fields)-1].Policy {
 		heading = "Policies of the fields' own"
 	}
 	fmt.Fprintf(to, "\n%s\n", heading)
-	var usual [][]string
-	for _, s := range g.usual {
-		usual = append(usual, []string{"  " + s.Path, fmt.Sprint(s.Value), s.Origin})
+	var rows [][]string
+	for _, s := range g.common {
+		rows = append(rows, []string{"  " + s.Path, fmt.Sprint(s.Value), s.Origin})
 	}
-	align(to, usual)
+	align(to, rows)
 	for _, f := range g.fields {
 		fmt.Fprintf(to, "  %s, by %s\n", f.Coordinate, f.Origin)
-		align(to, g.unusual(f))
+		align(to, g.differences(f))
 	}
 }
 
-// unusual returns what is to be told of the field beside what is usual.
-func (g *planGroup) unusual(f PlanField) (rows [][]string) {
+// differences returns what is to be told of the field beside what is common.
+func (g *planGroup) differences(f PlanField) (rows [][]string) {
 	row := func(cells ...string) { rows = append(rows, append([]string{"    " + cells[0]}, cells[1:]...)) }
-	own := f.noted()
+	own := f.notableSettings()
 	off := map[string]bool{}
-	for _, s := range g.usual {
+	for _, s := range g.common {
 		stage := stageOf(s)
 		switch {
 		case slices.ContainsFunc(own, func(o policy.Setting) bool { return o.Path == s.Path }), off[stage]:
@@ -116,7 +116,7 @@ func (g *planGroup) unusual(f PlanField) (rows [][]string) {
 		}
 	}
 	for _, s := range own {
-		if !slices.Contains(g.usual, s) {
+		if !slices.Contains(g.common, s) {
 			row(s.Path, fmt.Sprint(s.Value), s.Origin)
 		}
 	}
@@ -124,13 +124,21 @@ func (g *planGroup) unusual(f PlanField) (rows [][]string) {
 		row("no retry", "not idempotent")
 	}
 	for _, fallback := range f.Fallbacks {
-		row("fallback", fallback.who(), fallback.Origin)
-		for i, answers := range fallback.Answers {
-			row("", []string{"if ", "or "}[min(i, 1)]+answers)
+		row("fallback", fallback.answer(), fallback.Origin)
+		for i, condition := range fallback.When {
+			if i == 0 {
+				row("", "if "+condition)
+			} else {
+				row("", "or "+condition)
+			}
 		}
 	}
 	for i, ancestor := range f.TakesAlong {
-		row([]string{"failure takes along", ""}[min(i, 1)], ancestor.String())
+		label := ""
+		if i == 0 {
+			label = "failure takes along"
+		}
+		row(label, ancestor.String())
 	}
 	if why := f.WorstCase.Unbounded; why != "" {
 		row("no limit", why)
@@ -138,8 +146,8 @@ func (g *planGroup) unusual(f PlanField) (rows [][]string) {
 	return rows
 }
 
-// who tells who answers.
-func (f PlanFallback) who() string {
+// answer tells what answers.
+func (f PlanFallback) answer() string {
 	if f.MaxAge > 0 {
 		return fmt.Sprintf("the last good value, up to %v old", f.MaxAge)
 	}

@@ -67,9 +67,9 @@ type PlanFallback struct {
 	// MaxAge is how old a stale value may be. 0: it is none.
 	MaxAge time.Duration
 
-	// Answers lists what it is asked about: errors, and the names of Go functions that decide.
-	// nil: every failure but a cancelled request and a client's error.
-	Answers []string
+	// When lists what it answers for: errors, and the names of Go functions that decide. nil:
+	// every failure but a cancelled request and a client's error.
+	When []string
 }
 
 // planServer tells of the server's fields that have policies, but those that are known to be
@@ -87,30 +87,30 @@ func (e *Extension) planServer(made *server) []PlanField {
 		if has == nil || source == sourceData {
 			continue
 		}
-		told := PlanField{
+		planned := PlanField{
 			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && source == sourceUnknown,
 			Policy: has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
 			TakesAlong: ancestry.Nullable(f),
 		}
-		told.HookedIn = "middleware"
+		planned.HookedIn = "middleware"
 		if has.guarded {
-			told.HookedIn = "guard"
+			planned.HookedIn = "guard"
 		}
 		// No operation's selections lead to Entity, whose fields federation calls in queries.
 		if queried[f.Object] || !mutated[f.Object] {
-			told.QueryAttempts = told.Description.Attempts
+			planned.QueryAttempts = planned.Description.Attempts
 		}
 		if mutated[f.Object] {
-			told.MutationAttempts = 1
+			planned.MutationAttempts = 1
 			if f.Idempotent {
-				told.MutationAttempts = told.Description.Attempts
+				planned.MutationAttempts = planned.Description.Attempts
 			}
 		}
-		told.WorstCase = told.Description.WorstCase(told.retries())
-		if told.Description.Fallback {
-			e.tellFallbacks(&told)
+		planned.WorstCase = planned.Description.WorstCase(planned.retries())
+		if planned.Description.Fallback {
+			e.planFallbacks(&planned)
 		}
-		list = append(list, told)
+		list = append(list, planned)
 	}
 	return list
 }
@@ -140,33 +140,33 @@ func reachable(s *ast.Schema, roots ...*ast.Definition) map[string]bool {
 	return found
 }
 
-// tellFallbacks fills in the fallbacks.
-func (e *Extension) tellFallbacks(f *PlanField) {
+// planFallbacks fills in the fallbacks.
+func (e *Extension) planFallbacks(f *PlanField) {
 	if kept, ok := e.stale[f.Coordinate]; ok {
 		f.Fallbacks = append(f.Fallbacks, PlanFallback{
-			Origin: fmt.Sprintf("WithStale(%q)", f.Coordinate), MaxAge: kept.MaxAge, Answers: kept.names,
+			Origin: fmt.Sprintf("WithStale(%q)", f.Coordinate), MaxAge: kept.MaxAge, When: kept.when,
 		})
 	}
 	if given, ok := e.fallbacks[f.Coordinate]; ok {
 		f.Fallbacks = append(f.Fallbacks, PlanFallback{
-			Origin: fmt.Sprintf("WithFallback(%q)", f.Coordinate), Func: given.name, Answers: given.answers,
+			Origin: fmt.Sprintf("WithFallback(%q)", f.Coordinate), Func: given.name, When: given.when,
 		})
 	}
 	if len(f.Fallbacks) > 0 {
 		f.Description.Settings = slices.DeleteFunc(f.Description.Settings, isFallback)
 		return
 	}
-	var told PlanFallback
+	var ofPolicy PlanFallback
 	for _, s := range f.Description.Settings {
 		name := strings.TrimPrefix(fmt.Sprint(s.Value), "func ")
 		switch s.Path {
 		case "fallback.func":
-			told.Origin, told.Func = s.Origin, name
+			ofPolicy.Origin, ofPolicy.Func = s.Origin, name
 		case "fallback.fallbackIf":
-			told.Answers = []string{name}
+			ofPolicy.When = []string{name}
 		}
 	}
-	f.Fallbacks = []PlanFallback{told}
+	f.Fallbacks = []PlanFallback{ofPolicy}
 }
 
 func isFallback(s policy.Setting) bool { return strings.HasPrefix(s.Path, "fallback.") }

@@ -10,23 +10,35 @@ import (
 // MarshalJSON writes the plan for tools:
 //
 //	{
-//	  "budget": {"timeout": "3s", "header": "X-Timeout", "retries": 10, "concurrency": 20},
+//	  "budget": {"timeout": "45s", "header": "X-Time-Left", "retries": 10, "concurrency": 8},
 //	  "fields": [{
-//	    "field": "Query.shippingQuotes",
-//	    "origin": "schema.graphqls:12",
+//	    "field": "Order.invoice",
+//	    "origin": "WithField(\"Order.invoice\")",
+//	    "byType": false,
+//	    "policy": "export",
+//	    "hookedIn": "guard",
+//	    "timeout": {"duration": "10s", "total": "30s", "mode": "Enforced"},
+//	    "attempts": {"query": 1, "mutation": 1},
+//	    "idempotent": false,
+//	    "bulkhead": "export",
+//	    "rateLimit": "export",
+//	    "fallbacks": [{"origin": "preset \"export\"", "func": "main.draft", "when": ["main.isDown"]}],
+//	    "takesAlong": ["Query.order", "an item of Query.orders"],
+//	    "worstCase": {"duration": "30.01s", "withoutRetryAfter": "30.01s"},
+//	    "settings": [{"path": "timeout.enabled", "value": true, "origin": "preset \"export\""}, …]
+//	  }, {
+//	    "field": "Order.quotes",
+//	    "origin": "schema.graphqls:17",
 //	    "byType": false,
 //	    "policy": "carrier",
 //	    "hookedIn": "guard",
-//	    "timeout": {"duration": "1.5s", "total": "10s", "mode": "Enforced"},
+//	    "timeout": {"duration": "2s", "mode": "Cooperative"},
 //	    "attempts": {"query": 2, "mutation": 1},
 //	    "idempotent": false,
 //	    "circuitBreaker": "carrier",
-//	    "bulkhead": "carrier",
-//	    "rateLimit": "carrier",
-//	    "fallbacks": [{"origin": "preset \"carrier\"", "func": "main.flatRate", "maxAge": "1h0m0s", "answers": ["main.isDown"]}],
-//	    "takesAlong": ["the whole response", "Query.order", "an item of Query.orders"],
-//	    "worstCase": {"duration": "3.42s", "withoutRetryAfter": "3.22s"},
-//	    "settings": [{"path": "timeout.duration", "value": "1.5s", "origin": "schema.graphqls:12"}]
+//	    "fallbacks": [{"origin": "WithStale(\"Order.quotes\")", "maxAge": "1h0m0s", "when": ["the circuit is open"]}],
+//	    "worstCase": {"duration": "6s", "withoutRetryAfter": "4.2s"},
+//	    "settings": [{"path": "timeout.enabled", "value": true, "origin": "preset \"carrier\""}, …]
 //	  }]
 //	}
 //
@@ -40,15 +52,15 @@ func (p Plan) MarshalJSON() ([]byte, error) {
 		Retries     *int   `json:"retries,omitempty"`
 		Concurrency int    `json:"concurrency,omitempty"`
 	}
-	var told struct {
+	var encoded struct {
 		Budget *budget     `json:"budget,omitempty"`
 		Fields []PlanField `json:"fields"`
 	}
 	if b := p.Budget; b != nil {
-		told.Budget = &budget{durationText(b.Timeout), b.Header, b.Retries, b.Concurrency}
+		encoded.Budget = &budget{durationText(b.Timeout), b.Header, b.Retries, b.Concurrency}
 	}
-	told.Fields = append([]PlanField{}, p.Fields...)
-	return json.Marshal(told)
+	encoded.Fields = append([]PlanField{}, p.Fields...)
+	return json.Marshal(encoded)
 }
 
 // MarshalJSON writes the field as [Plan.MarshalJSON] says.
@@ -63,10 +75,10 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 		Mutation any `json:"mutation,omitempty"`
 	}
 	type fallback struct {
-		Origin  string   `json:"origin"`
-		Func    string   `json:"func,omitempty"`
-		MaxAge  string   `json:"maxAge,omitempty"`
-		Answers []string `json:"answers,omitempty"`
+		Origin string   `json:"origin"`
+		Func   string   `json:"func,omitempty"`
+		MaxAge string   `json:"maxAge,omitempty"`
+		When   []string `json:"when,omitempty"`
 	}
 	type worstCase struct {
 		Duration          string `json:"duration,omitempty"`
@@ -74,7 +86,7 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 		Unbounded         string `json:"unbounded,omitempty"`
 	}
 	d := f.Description
-	told := struct {
+	encoded := struct {
 		Field          string           `json:"field"`
 		Origin         string           `json:"origin"`
 		ByType         bool             `json:"byType"`
@@ -98,15 +110,15 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 		Settings:  d.Settings,
 	}
 	if d.Mode != 0 {
-		told.Timeout = &timeout{durationText(d.Timeout), durationText(d.Total), d.Mode.String()}
+		encoded.Timeout = &timeout{durationText(d.Timeout), durationText(d.Total), d.Mode.String()}
 	}
 	for _, by := range f.Fallbacks {
-		told.Fallbacks = append(told.Fallbacks, fallback{by.Origin, by.Func, durationText(by.MaxAge), by.Answers})
+		encoded.Fallbacks = append(encoded.Fallbacks, fallback{by.Origin, by.Func, durationText(by.MaxAge), by.When})
 	}
 	for _, ancestor := range f.TakesAlong {
-		told.TakesAlong = append(told.TakesAlong, ancestor.String())
+		encoded.TakesAlong = append(encoded.TakesAlong, ancestor.String())
 	}
-	return json.Marshal(told)
+	return json.Marshal(encoded)
 }
 
 // text is the field in full, by which two are told apart.

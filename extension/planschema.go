@@ -39,3 +39,9 @@ type schemaAlone struct {
 }
 
 func (s schemaAlone) Schema() *ast.Schema { return s.schema }
+
+// withoutCode reports that there is a schema alone, so that nothing is known of guards.
+func (c *check) withoutCode() bool {
+	_, alone := c.generated.es.(schemaAlone)
+	return alone
+}

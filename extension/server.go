@@ -59,6 +59,7 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	if err != nil {
 		return err
 	}
+	made.omitsPanicHandler = omitsPanicHandler(es)
 	e.warn(warnings)
 	e.serve(made.schema, made)
 	return nil
@@ -72,7 +73,6 @@ func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnin
 			c.errs = append(c.errs, err)
 		} else {
 			c.warnOfPolicies(made)
-			c.warnings = append(c.warnings, e.planWarnings(made)...)
 		}
 	}
 	return made, c.warnings, c.err()
@@ -85,7 +85,7 @@ func (e *Extension) compose(c *check) (*server, error) {
 		return nil, err
 	}
 	es := c.generated.es
-	made := &server{executable: es, schema: c.schema, fields: map[fieldKey]*field{}, omitsPanicHandler: omitsPanicHandler(es)}
+	made := &server{executable: es, schema: c.schema, fields: map[fieldKey]*field{}}
 	for i, f := range c.fields {
 		if policies[i] == nil {
 			continue

@@ -83,7 +83,7 @@ func WithStale(coordinate string, spec Stale, options ...FallbackOption) Option 
 type stale struct {
 	Stale
 	answers func(error) bool // nil: for all but client's errors
-	names   []string         // what a [Plan] calls these conditions
+	when    []string         // what a [Plan] calls these conditions
 }
 
 // before makes one fallback of the stale value and, where that does not answer, of next, which

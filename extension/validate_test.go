@@ -69,11 +69,11 @@ type Sleeper @resilience(timeout: "off") {
 		`shop.graphqls:8: Query.number: @resilience(timeout: 3): a number: ` + expectedTimeout + `, a string`,
 		`shop.graphqls:16: Node.slow: @resilience on a field of an interface: policies belong to object types, so put it on Order.slow`,
 		`shop.graphqls:18 (type Order): unknown preset "exprot": did you mean "export"?`,
-		`shop.graphqls:10: Query.empty: turns no stage on`,
+		`shop.graphqls:10: Query.empty: turns no stage on: name a preset or set a timeout (Config.Defaults turn none on)`,
 		`shop.graphqls:11: Query.endless: timeout.duration: missing (shop.graphqls:11): the stage is on and needs a duration or a total`,
-		`shop.graphqls:9: Query.idle: turns no stage on`,
+		`shop.graphqls:9: Query.idle: turns no stage on: name a preset or set a timeout (Config.Defaults turn none on)`,
 		`shop.graphqls:3: Query.orders: unknown preset "carier": did you mean "carrier"?`,
-		`shop.graphqls:22 (type Sleeper): turns no stage on for any field`,
+		`shop.graphqls:22 (type Sleeper): turns no stage on for any field: name a preset or set a timeout (Config.Defaults turn none on)`,
 	}, "\n"), got)
 }
 
@@ -137,7 +137,7 @@ func TestUseTellsMistakesOfSettingsByNameValueAndSource(t *testing.T) {
 	))
 	require.Equal(t, strings.Join([]string{
 		`gqlresilience:`,
-		`WithField("Query.idle"): turns no stage on`,
+		`WithField("Query.idle"): turns no stage on: name a preset or set a timeout (Config.Defaults turn none on)`,
 		`timeout.duration: -1s (WithField("Query.order")): must be positive`,
 		`retry.attempts: 0 (WithField("Query.orders")): must be at least 1`,
 		`circuitBreaker.window: the last 3 calls (WithField("Query.orders")): must hold at least minimumCalls, 10 (built-in default)`,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gqlresilience/gqlresilience/schema"
@@ -64,6 +65,9 @@ func (c *check) warnOfPolicies(made *server) {
 	if c.budget == nil || c.budget.Retries == nil {
 		c.warnEach(func(f schema.Field) string { return c.multiplied(ancestry, f) })
 	}
+	if c.budget != nil && c.budget.Timeout > 0 {
+		c.warnEach(c.overBudget(made))
+	}
 }
 
 // warnOfForgottenGuards warns if resolvers that have guards generated for them were given to the
@@ -81,7 +85,7 @@ func (c *check) warnOfForgottenGuards() {
 
 // limits tells of a field without a guard what would be otherwise in one.
 func (c *check) limits(f schema.Field) string {
-	if _, ok := c.protected[f.Coordinate()]; !ok || c.generated.guarded[f.Coordinate()] {
+	if _, ok := c.protected[f.Coordinate()]; !ok || c.generated.guarded[f.Coordinate()] || c.withoutCode() {
 		return ""
 	}
 	bound := c.generated.binding(f)
@@ -122,12 +126,16 @@ func (c *check) warnEach(text func(schema.Field) string) {
 		names[g] = append(names[g], f.Coordinate())
 	}
 	for _, g := range order {
-		subject := g.origin
-		if !strings.Contains(subject, names[g][0]) {
-			subject += ": " + listed(names[g])
-		}
-		c.warn("%s: %s", subject, g.text)
+		c.warn("%s: %s", located(g.origin, names[g]...), g.text)
 	}
+}
+
+// located is the origin with the fields that it is about, but an option names its field itself.
+func located(origin string, coordinates ...string) string {
+	if strings.Contains(origin, strconv.Quote(coordinates[0])) {
+		return origin
+	}
+	return origin + ": " + listed(coordinates)
 }
 
 // mostListed is how many names a warning lists.

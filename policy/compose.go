@@ -37,6 +37,8 @@ type Composition struct {
 	// Bare makes a policy even where no stage is on, for calls that only the time of a [Budget]
 	// limits.
 	Bare bool
+
+	presetless bool // it can't name a preset
 }
 
 // Compose makes a policy of each composition, for adapters. Stage by stage and setting by
@@ -130,7 +132,11 @@ func (r *Registry) merge(c Composition, prefixed bool) (composed, []error) {
 		if c.Optional || c.Bare || made.exempt {
 			return made, nil
 		}
-		return made, []error{fmt.Errorf("%s: turns no stage on", c.Origin)}
+		remedy := "name a preset or set a timeout"
+		if c.presetless {
+			remedy = "set a timeout or another stage"
+		}
+		return made, []error{fmt.Errorf("%s: turns no stage on: %s (Config.Defaults turn none on)", c.Origin, remedy)}
 	}
 	if err := errors.Join(validate(made.merged), validateComplete(made.merged)); err != nil {
 		errs := flatten(err)

@@ -81,7 +81,7 @@ func TestNullInherits(t *testing.T) {
 	}}, config)
 
 	_, err = NewRegistry(config)
-	assert.ErrorContains(t, err, `preset "carrier": turns no stage on`, "a preset of nothing does not get lost")
+	assert.ErrorContains(t, err, `preset "carrier": turns no stage on: set a timeout or another stage (Config.Defaults turn none on)`, "a preset of nothing does not get lost")
 
 	config, err = decode(`{"presets": null}`)
 	require.NoError(t, err)

@@ -115,17 +115,17 @@ func TestNothingOnIsAMistakeUnlessSomebodyTurnedItOff(t *testing.T) {
 	registry := newRegistry(t, policy.Config{Presets: map[string]policy.Spec{"carrier": {Retry: &policy.RetrySpec{}}}})
 
 	_, err := registry.Compose(policy.Composition{Name: "Query.a", Origin: "a.graphqls:1"})
-	assert.EqualError(t, err, "a.graphqls:1: turns no stage on")
+	assert.EqualError(t, err, "a.graphqls:1: turns no stage on: name a preset or set a timeout (Config.Defaults turn none on)")
 	_, err = registry.Compose(policy.Composition{Name: "Query.b", Origin: "b.graphqls:1", Layers: layer("b", off)})
-	assert.EqualError(t, err, "b.graphqls:1: turns no stage on", "there was nothing to turn off")
+	assert.EqualError(t, err, "b.graphqls:1: turns no stage on: name a preset or set a timeout (Config.Defaults turn none on)", "there was nothing to turn off")
 
 	assert.Nil(t, compose(t, registry, policy.Composition{Name: "Query.c", Optional: true}))
 	assert.Nil(t, compose(t, registry, policy.Composition{Name: "Query.d", Preset: "carrier", Layers: layer("d", off)}))
 
 	_, err = registry.New("job", off)
-	assert.EqualError(t, err, `policy "job": turns no stage on`)
+	assert.EqualError(t, err, `policy "job": turns no stage on: set a timeout or another stage (Config.Defaults turn none on)`)
 	_, err = registry.New("job", policy.Spec{})
-	assert.EqualError(t, err, `policy "job": turns no stage on`)
+	assert.EqualError(t, err, `policy "job": turns no stage on: set a timeout or another stage (Config.Defaults turn none on)`)
 	_, err = registry.New("", off)
 	assert.EqualError(t, err, "policy.Registry.New: a policy needs a name")
 }

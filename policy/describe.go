@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/gqlresilience/gqlresilience/internal/funcname"
 )
 
 // Description is what a policy had come to when [Policy.Describe] was called, for tables, checks
@@ -165,8 +166,7 @@ func (m merged) replaced(path string) bool {
 func settingValue(path string, setting reflect.Value) any {
 	switch {
 	case setting.Kind() == reflect.Func:
-		name := runtime.FuncForPC(setting.Pointer()).Name()
-		return "func " + strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], "-fm")
+		return "func " + funcname.Of(setting.Interface())
 	case setting.Type() == reflect.TypeFor[*Window]():
 		return new(setting.Elem().Interface().(Window))
 	case path == "retry.attempts" && setting.Elem().Int() == Unlimited:

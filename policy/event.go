@@ -35,7 +35,10 @@ type Event struct {
 	Source string    // what ran: "Query.shippingQuotes", or what WithSource said
 	Gate   string    // the name of the breaker, bulkhead or limiter
 
-	Attempt    int           // from 1
+	// Attempt counts from 1. Of one that was rejected, or out of time before it began, it is the
+	// number that it would have had.
+	Attempt int
+
 	Delay      time.Duration // until the next attempt
 	Timeout    time.Duration // the limit that ran out
 	From, To   State

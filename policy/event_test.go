@@ -68,6 +68,34 @@ func TestEventsTellAllThatTheyShould(t *testing.T) {
 	})
 }
 
+func TestAnAttemptThatIsOutOfTimeBeforeItBeginsHasTheNumberThatItWouldHaveHad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{
+			Retry: retrySpec(3, 0), Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(1)},
+		})
+		events := record(registry)
+		_, err := within(t.Context(), p, lasting(0), succeed)
+		require.ErrorIs(t, err, policy.ErrTimeout)
+
+		end := make(chan struct{})
+		_, err = within(t.Context(), p, lasting(time.Second), func(context.Context) (string, error) {
+			go func() {
+				_ = run(t.Context(), p, func(context.Context) (string, error) { <-end; return "", nil })
+			}() // which queues, and has the slot before the retry
+			synctest.Wait()
+			return "", errDown
+		})
+		require.ErrorIs(t, err, policy.ErrTimeout)
+		close(end)
+
+		var numbers []int
+		for _, e := range events.of(policy.EventTimeout) {
+			numbers = append(numbers, e.Attempt)
+		}
+		assert.Equal(t, []int{1, 2}, numbers)
+	})
+}
+
 func TestABulkheadEventTellsWhoRunsAndWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _, registry := newBulkhead(t, policy.BulkheadSpec{MaxConcurrent: new(2), MaxQueue: new(1)})

@@ -71,7 +71,7 @@ func NewRegistry(config Config) (*Registry, error) {
 		}
 		layer := Layer{Origin: origin, Spec: clone(config.Presets[name])}
 		r.presets[name] = &preset{layer: layer}
-		list = append(list, Composition{Name: name, Origin: origin, Layers: []Layer{layer}})
+		list = append(list, Composition{Name: name, Origin: origin, Layers: []Layer{layer}, presetless: true})
 	}
 	all, err := r.planLocked(list, false) // nobody else has r yet
 	if err := errors.Join(append(errs, err)...); err != nil {
@@ -125,7 +125,9 @@ func (r *Registry) New(name string, spec Spec) (*Policy, error) {
 		return nil, errors.New("policy.Registry.New: a policy needs a name")
 	}
 	origin := fmt.Sprintf("policy %q", name)
-	policies, err := r.Compose(Composition{Name: name, Origin: origin, Layers: []Layer{{Origin: origin, Spec: spec}}})
+	policies, err := r.Compose(Composition{
+		Name: name, Origin: origin, Layers: []Layer{{Origin: origin, Spec: spec}}, presetless: true,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -171,8 +171,8 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 		`timeout.duration: missing (preset "carrier"): the stage is on and needs a duration or a total`,
 		`bulkhead.maxConcurrent: 0 (preset "export"): must be at least 1`,
 		`bulkhead.maxQueue: -1 (preset "export"): must be at least 0`,
-		`preset "idle": turns no stage on`,
-		`preset "off": turns no stage on`,
+		`preset "idle": turns no stage on: set a timeout or another stage (Config.Defaults turn none on)`,
+		`preset "off": turns no stage on: set a timeout or another stage (Config.Defaults turn none on)`,
 	}, "\n"), err.Error())
 }
 

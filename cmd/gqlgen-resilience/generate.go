@@ -55,8 +55,15 @@ func loadConfig(file string) (*config.Config, error) {
 		return config.LoadConfig(file)
 	}
 	cfg, err := config.LoadConfigFromDefaultLocations()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return cfg, err
+	}
+	cfg, err = config.LoadDefaultConfig()
 	if errors.Is(err, fs.ErrNotExist) {
-		return config.LoadDefaultConfig()
+		return nil, errNoSchema
 	}
 	return cfg, err
 }
+
+// errNoSchema says what loadConfig has looked for.
+var errNoSchema = errors.New("no gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above, and no schema.graphql here: name the configuration with -config")

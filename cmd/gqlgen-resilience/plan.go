@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"time"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -25,9 +28,13 @@ func plan(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) err
 	configFile := flags.String("config", "", "gqlgen's configuration `file` "+
 		"(default: gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above)")
 	policies := flags.String("policies", "", "the policies' configuration, a JSON `file` (default: none, for a schema without presets)")
-	budget := flags.Duration("budget", 0, "warn of fields that may take longer than this `time` of an operation")
+	var budget extension.Budget
+	flags.Func("budget", "the server's operations may take this `time`, and no longer: warn of fields that may",
+		func(text string) (err error) { budget.Timeout, err = positiveDuration(text); return err })
+	flags.Func("retries", "the server's operations may make this `number` of retries: don't warn of nested ones",
+		func(text string) (err error) { budget.Retries, err = count(text); return err })
 	asJSON := flags.Bool("json", false, "print the plan as JSON")
-	strict := flags.Bool("strict", false, "fail on warnings")
+	strict := flags.Bool("strict", false, "fail on warnings; a non-null field without a fallback is not warned about, as Go code may give it one")
 	if err := parse(flags, arguments); err != nil {
 		return err
 	}
@@ -46,10 +53,15 @@ func plan(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) err
 		return err
 	}
 	var options []extension.Option
-	if *budget != 0 {
-		options = append(options, extension.WithOperationBudget(extension.Budget{Timeout: *budget}))
+	if budget != (extension.Budget{}) {
+		options = append(options, extension.WithOperationBudget(budget))
 	}
-	made, warnings, err := extension.New(registry, options...).PlanSchema(s)
+	made, _, err := extension.New(registry, options...).PlanSchema(s)
+	if err != nil {
+		return err
+	}
+	// That is warned about which no fallback can settle.
+	_, warnings, err := extension.New(registry, append(options, missingFallbacks(made)...)...).PlanSchema(s)
 	if err != nil {
 		return err
 	}
@@ -100,6 +112,36 @@ func loadSchema(patterns []string, configFile string) (*ast.Schema, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// missingFallbacks gives a fallback to each non-null field that has none in the plan.
+func missingFallbacks(made extension.Plan) (options []extension.Option) {
+	for _, f := range made.Fields {
+		if len(f.TakesAlong) > 0 && len(f.Fallbacks) == 0 && !f.ByType {
+			options = append(options, extension.WithFallback(f.Coordinate, func(context.Context, error) (any, error) {
+				return nil, policy.ErrNoFallback
+			}))
+		}
+	}
+	return options
+}
+
+// positiveDuration reads a flag's duration.
+func positiveDuration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, errors.New("must be a positive duration such as 3s")
+	}
+	return d, nil
+}
+
+// count reads a flag's number, which may be 0.
+func count(text string) (*int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return nil, errors.New("must be a number such as 10, or 0")
+	}
+	return &n, nil
 }
 
 func write(to io.Writer, made extension.Plan, asJSON bool) error {

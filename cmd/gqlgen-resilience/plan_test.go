@@ -197,3 +197,78 @@ func TestAPlanIsNotMadeOfSchemaAndConfiguration(t *testing.T) {
 	assert.Empty(t, output)
 	assert.Equal(t, "-schema and -config: give one of them\n", problems)
 }
+
+func TestAPlanIsNotWarnedAboutForWhatGoCodeMayGiveIt(t *testing.T) {
+	inFolder(t, map[string]string{"policies.json": policiesJSON, "schema.graphqls": `
+directive @goField(batch: Boolean) on FIELD_DEFINITION
+type Query { orders: [Order!]! @resilience(timeout: "2s") }
+type Order @resilience(timeout: "1s") {
+  id: ID!
+  stock: Int @resilience(timeout: "2s") @goField(batch: true)
+}`})
+
+	code, output, problems := callPlan("-schema", "schema.graphqls", "-policies", "policies.json", "-strict")
+
+	assert.Equal(t, 0, code, problems)
+	assert.Empty(t, problems)
+	assert.Regexp(t, `Query\.orders +Query\.orders +2s Enforced +1 +- +2\.01s\n`, output, "no fallback is made up")
+	assert.Contains(t, output, "    failure takes along  the whole response\n")
+
+	code, _, problems = callPlan("-schema", "schema.graphqls", "-policies", "policies.json", "-strict", "-budget", "1s")
+
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "warning: schema.graphqls:6: Order.stock: may take 2.01s, but the operation's budget is 1s: what comes last is cut off\n"+
+		"warning: schema.graphqls:3: Query.orders: may take 2.01s, but the operation's budget is 1s: what comes last is cut off\n"+
+		"gqlgen-resilience: warnings: 2\n", problems, "not where nothing but the type is annotated")
+}
+
+func TestABudgetForRetriesAnswersTheWarningAboutNestedOnes(t *testing.T) {
+	inFolder(t, map[string]string{"policies.json": policiesJSON, "schema.graphqls": `
+type Query { orders: [Order] @resilience(preset: "carrier") }
+type Order { quotes: Int @resilience(preset: "carrier") }`})
+	arguments := []string{"-schema", "schema.graphqls", "-policies", "policies.json", "-strict"}
+
+	code, _, problems := callPlan(arguments...)
+
+	assert.Equal(t, 1, code)
+	assert.Contains(t, problems, "Order.quotes: up to 2 attempts, for each item under Query.orders")
+
+	for retries, want := range map[string]string{"10": "Budget of an operation: retries: 10\n", "0": "Budget of an operation: retries: 0\n"} {
+		code, output, problems := callPlan(append(arguments, "-retries", retries)...)
+
+		assert.Equal(t, 0, code)
+		assert.Empty(t, problems)
+		assert.Contains(t, output, want)
+	}
+}
+
+func TestWrongNumbersOfAPlansBudgetAreExplained(t *testing.T) {
+	for want, argument := range map[string]string{
+		`invalid value "-1s" for flag -budget: must be a positive duration such as 3s`: "-budget=-1s",
+		`invalid value "0" for flag -budget: must be a positive duration such as 3s`:   "-budget=0",
+		`invalid value "3" for flag -budget: must be a positive duration such as 3s`:   "-budget=3",
+		`invalid value "-1" for flag -retries: must be a number such as 10, or 0`:      "-retries=-1",
+		`invalid value "few" for flag -retries: must be a number such as 10, or 0`:     "-retries=few",
+	} {
+		code, output, problems := callPlan(argument)
+
+		assert.Equal(t, 2, code, argument)
+		assert.Empty(t, output, argument)
+		assert.Contains(t, problems, want)
+	}
+}
+
+func TestWithoutSchemaAndConfigurationItIsSaidHowToNameThem(t *testing.T) {
+	inFolder(t, map[string]string{})
+	const lacking = "gqlgen-resilience: no gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above, and no schema.graphql here: name the configuration with -config"
+
+	code, _, problems := callPlan()
+
+	assert.Equal(t, 1, code)
+	assert.Equal(t, lacking+", or the schema with -schema\n", problems)
+
+	code, problems = call("generate")
+
+	assert.Equal(t, 1, code)
+	assert.Equal(t, lacking+"\n", problems)
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,11 @@ import (
 // patterns, gqlgen's.
 func schemaConfig(patterns []string, configFile string) (*config.Config, error) {
 	if len(patterns) == 0 {
-		return loadConfig(configFile)
+		cfg, err := loadConfig(configFile)
+		if errors.Is(err, errNoSchema) {
+			err = fmt.Errorf("%w, or the schema with -schema", err)
+		}
+		return cfg, err
 	}
 	cfg := config.DefaultConfig()
 	for _, pattern := range patterns {
