@@ -23,6 +23,7 @@ type attempt struct {
 	op      *operation
 	fc      *graphql.FieldContext
 	guarded bool  // gqlgen never sees this context
+	bare    bool  // the field has no policy
 	value   any   // what the resolver returned
 	err     error // likewise
 

@@ -231,6 +231,35 @@ func TestEachEventOfASubscriptionHasABudgetOfItsOwn(t *testing.T) {
 	})
 }
 
+func TestABudgetOfAnotherExtensionTakesNoPolicyAway(t *testing.T) {
+	limit := extension.WithOperationBudget(extension.Budget{Timeout: 10 * time.Second})
+	policies := underSpec(retrying(breaking(enforced(time.Minute)), 3))
+	for name, order := range map[string][2]extension.Option{"budget first": {limit, policies}, "policy first": {policies, limit}} {
+		t.Run(name, func(t *testing.T) {
+			underEachHook(t, func(t *testing.T, h hook) {
+				calls, hang := 0, false
+				server := h.server(textStub(func(ctx context.Context) (*string, error) {
+					calls++
+					if hang {
+						return nil, untilCancelled(ctx)
+					}
+					return nil, errDown
+				}))
+				for _, option := range order {
+					server.Use(extension.New(newRegistry(t, nil), option))
+				}
+				testgraph.Post(t.Context(), t, server, `{ text }`)
+				require.Equal(t, 3, calls)
+
+				hang = true
+				began := time.Now()
+				requireTimeout(t, testgraph.Post(t.Context(), t, server, `{ text }`), "text")
+				require.Equal(t, 10*time.Second, time.Since(began))
+			})
+		})
+	}
+}
+
 func TestMistakesInABudgetAreFoundAtBoot(t *testing.T) {
 	schema := testgraph.NewSchema(&testgraph.Stub{})
 	require.Equal(t, `gqlresilience:

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -19,10 +18,13 @@ const degradedKey = "degraded"
 
 // degraded is a field that was answered by its fallback, as a client sees it.
 type degraded struct {
-	Path ast.Path `json:"path"`
+	Path ast.Path `json:"path"`          // its parent may have become null, for another field's sake
 	Code string   `json:"code"`          // of the error that the field would have had
 	Age  *int     `json:"age,omitempty"` // of a stale answer, in whole seconds
 }
+
+// failed reports whether err is that of the field: gqlgen could not take the fallback's value.
+func (d degraded) failed(err *gqlerror.Error) bool { return comparePaths(d.Path, err.Path) == 0 }
 
 // seconds is the age of a stale answer, and -1 of any other.
 func (d degraded) seconds() int {
@@ -46,30 +48,6 @@ func (r *resolution) answered(err error) {
 		entry.Path = path
 		r.op.scope.Load().degrade(entry)
 	}
-}
-
-// paths are where the field stands in the response. The guard of a batch answers for all items
-// of a list.
-func (r *resolution) paths() []ast.Path {
-	path := graphql.GetPath(r.ctx)
-	if !r.guarded || !r.field.batch {
-		return []ast.Path{path}
-	}
-	group := graphql.GetBatchParentGroup(r.ctx, r.fc.Object)
-	if _, inList := graphql.BatchParentIndex(r.ctx); group == nil || !inList {
-		return []ast.Path{path}
-	}
-	var paths []ast.Path
-	if group.IndexMap != nil {
-		for index := range group.IndexMap {
-			paths = append(paths, graphql.BatchPathWithIndex(r.ctx, index))
-		}
-		return paths
-	}
-	for index := range reflect.ValueOf(group.Parents).Len() {
-		paths = append(paths, graphql.BatchPathWithIndex(r.ctx, index))
-	}
-	return paths
 }
 
 // code is what a client would have been told of the error.
@@ -101,8 +79,15 @@ func (s *scope) takeDegraded() []degraded {
 // report tells in the response, which is complete, what of it was answered by fallbacks. Of two
 // extensions of one server, the second adds to what the first has told.
 func (op *operation) report(ctx context.Context, response *graphql.Response) {
-	list := op.scope.Load().takeDegraded()
-	if len(list) == 0 || response == nil {
+	if response == nil {
+		return
+	}
+	if len(response.Errors) > 0 { // also those that other extensions have added
+		impair(ctx)
+	}
+	list := append(op.whole.takeDegraded(), op.scope.Load().takeDegraded()...) // whole's is that of a stream's start
+	list = slices.DeleteFunc(list, func(d degraded) bool { return slices.ContainsFunc(response.Errors, d.failed) })
+	if len(list) == 0 {
 		return
 	}
 	impair(ctx)

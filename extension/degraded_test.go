@@ -3,7 +3,9 @@ package extension_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
@@ -104,6 +106,50 @@ func TestEachEventOfASubscriptionTellsWhatIsDegradedInIt(t *testing.T) {
 		require.Nil(t, events[0].Extensions)
 		require.Equal(t, []any{map[string]any{"path": []any{"detail"}, "code": "INTERNAL"}}, events[1].Extensions["degraded"])
 		require.Nil(t, events[2].Extensions)
+	})
+}
+
+func TestTheFirstEventTellsThatAFallbackAnsweredForTheStart(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &testgraph.Stub{}
+		stub.SubscriptionResolver.Ticks = func(context.Context) (<-chan *model.Tick, error) { return nil, errDown }
+		server := h.protect(stub, newRegistry(t, nil), extension.WithFallback("Subscription.ticks",
+			func(ctx context.Context, _ error) (<-chan *model.Tick, error) { return ticksTo(2)(ctx) }))
+		events := testgraph.Stream(t.Context(), t, server, `subscription { ticks { n } }`)
+		require.Len(t, events, 2)
+		require.Equal(t, []any{map[string]any{"path": []any{"ticks"}, "code": "INTERNAL"}}, events[0].Extensions["degraded"])
+		require.Nil(t, events[1].Extensions)
+	})
+}
+
+func TestAFieldThatCanNotTakeItsFallbacksValueIsNotDegraded(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.protect(brokenItems(errDown), newRegistry(t, nil), answerWith[any]("Query.item", 5))
+		response := testgraph.Post(t.Context(), t, server, `{ item(id: 1) { id } }`)
+		require.Len(t, response.Errors, 1)
+		require.Nil(t, response.Extensions)
+	})
+}
+
+func TestAnOperationWithinAnotherIsItsOwn(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		var server http.Handler
+		var inner testgraph.Response
+		calls := 0
+		stub := textStub(func(context.Context) (*string, error) {
+			calls++
+			return nil, errDown
+		})
+		stub.MutationResolver.Save = func(ctx context.Context, _ *int) (*string, error) {
+			inner = testgraph.Post(ctx, t, server, `{ text }`)
+			return new("saved"), nil
+		}
+		server = h.protect(stub, newRegistry(t, nil), underSpec(retrying(enforced(time.Second), 3)), answerWith("Query.text", new("cached")))
+		outer := testgraph.Post(t.Context(), t, server, `mutation { save }`)
+		require.Nil(t, outer.Extensions)
+		require.Equal(t, []any{map[string]any{"path": []any{"save", "text"}, "code": "INTERNAL"}}, inner.Extensions["degraded"],
+			"with the path that gqlgen gives it, which goes on from the outer field's")
+		require.Equal(t, 3, calls, "it is a query, which may be retried")
 	})
 }
 

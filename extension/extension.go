@@ -97,7 +97,7 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 		return next(ctx)
 	}
 	budgeting := e.budgetOf(ctx)
-	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, outer: operationOf(ctx), budgeting: budgeting}
+	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, oc: oc, outer: operationOf(ctx).of(oc), budgeting: budgeting}
 	op.whole.budgeting, op.whole.started = budgeting, budgeting.start()
 	op.scope.Store(&op.whole)
 	if e.answers != nil {
@@ -122,7 +122,7 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 	if fc.IsMethod {
 		if op := operationOf(ctx).as(e); op != nil {
 			f := op.fieldOf(fieldKey{fc.Object, fc.Field.Name})
-			if f != nil && !f.guarded && !isAttempt(ctx, fc) {
+			if f != nil && !f.guarded && (f.bare || !isAttempt(ctx, fc)) {
 				return newResolution(ctx, op, f, fc, next).resolve()
 			}
 		}
@@ -132,10 +132,10 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 }
 
 // isAttempt reports whether ctx is that of an attempt at the field already, which the field
-// middleware of an extension makes.
+// middleware of an extension that has a policy for it makes.
 func isAttempt(ctx context.Context, fc *graphql.FieldContext) bool {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
-	return ok && !a.guarded && graphql.GetFieldContext(a) == fc
+	return ok && !a.guarded && !a.bare && graphql.GetFieldContext(a) == fc
 }
 
 // mapped is err as gqlgen is to report it.

@@ -54,7 +54,7 @@ func Guard[T any](ctx context.Context, coordinate string, resolve func(context.C
 // mapped is err as gqlgen is to report it, where that does not pass the field middleware: what
 // entity finders and batches fail with does not.
 func (r *resolution) mapped(err error) error {
-	if r.isOwnField() && !r.field.batch {
+	if r.selected && !r.field.batch {
 		return err
 	}
 	items, ok := err.(graphql.BatchErrors) // which gqlgen must still find
@@ -86,8 +86,8 @@ func newGuard(ctx context.Context, coordinate string) (*resolution, error) {
 	}
 	r := newResolution(ctx, op, f, fc, nil)
 	r.guarded = true
-	switch {
-	case !r.isOwnField():
+	switch r.selected = r.isSelected(); {
+	case !r.selected:
 		copied := *fc // of the field that the call is made in, which may make others at the same time
 		r.fc = &copied
 	case isAttempt(ctx, fc):
@@ -96,9 +96,13 @@ func newGuard(ctx context.Context, coordinate string) (*resolution, error) {
 	return r, nil
 }
 
-// isOwnField reports whether it is the guarded field that gqlgen resolves. Federation's entity
-// finders, and resolvers that are called from Go, run within another one.
-func (r *resolution) isOwnField() bool {
+// isSelected reports whether it is the guarded field that gqlgen resolves, of which fc is then the
+// context. Federation's entity finders, and resolvers that are called from Go, run within another
+// field, or within an attempt at their own.
+func (r *resolution) isSelected() bool {
+	if a, ok := r.ctx.Value(attemptKey{}).(*attempt); ok && a.guarded && r.fc == &a.own {
+		return false
+	}
 	return r.fc.Object == r.field.object && r.fc.Field.Name == r.field.name
 }
 
@@ -126,7 +130,7 @@ func (r *resolution) guard() (any, error) {
 	}
 	if succeeded, ok := value.(*attempt); ok {
 		succeeded.deliver()
-		return succeeded.value, nil
+		return succeeded.value, succeeded.err // of items of a batch
 	}
 	return value, nil // the fallback's
 }

@@ -8,7 +8,9 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
@@ -52,6 +54,27 @@ func TestTheAnswerToABudgetThatCanNotBeReadIsNotStored(t *testing.T) {
 	handler := cached(withHeader(server, "X-Time-Left", "soon")) // which is in no cache's key
 	response := getFrom(t, handler, "/?"+url.Values{"query": {`{ text }`}}.Encode())
 	require.Contains(t, response.Body.String(), "BAD_USER_INPUT")
+	require.Equal(t, "no-store", response.Header().Get("Cache-Control"))
+}
+
+func TestAnAnswerToWhichAnotherExtensionAddsAnErrorIsNotStored(t *testing.T) {
+	server := testgraph.NewServer(textStub(answering("live")))
+	server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+		response := next(ctx)
+		response.Errors = append(response.Errors, gqlerror.Errorf("not quite"))
+		return response
+	})
+	server.Use(extension.New(newRegistry(t, nil)))
+	response := getFrom(t, cached(server), "/?"+url.Values{"query": {`{ text }`}}.Encode())
+	require.Contains(t, response.Body.String(), "not quite")
+	require.Equal(t, "no-store", response.Header().Get("Cache-Control"))
+}
+
+func TestAnAnswerThatPanicsIsNotStored(t *testing.T) {
+	server := testgraph.Serve(testgraph.NewNoPanicSchema(textStub(func(context.Context) (*string, error) { panic("boom") })))
+	server.Use(extension.New(newRegistry(t, nil)))
+	response := getFrom(t, cached(server), "/?"+url.Values{"query": {`{ text }`}}.Encode())
+	require.Equal(t, http.StatusInternalServerError, response.Code)
 	require.Equal(t, "no-store", response.Header().Get("Cache-Control"))
 }
 

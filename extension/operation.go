@@ -18,6 +18,7 @@ type operation struct {
 	extension *Extension
 	server    *server
 	kind      ast.Operation
+	oc        *graphql.OperationContext
 	outer     *operation // as an extension that was registered before knows it
 	budgeting *budgeting // nil: there is no budget
 
@@ -32,6 +33,15 @@ type operationKey struct{}
 // operationOf returns the operation of ctx as the extension that was registered last knows it.
 func operationOf(ctx context.Context) *operation {
 	op, _ := ctx.Value(operationKey{}).(*operation)
+	return op
+}
+
+// of returns the operation if it is gqlgen's oc, nil if it is one around that: a resolver may call
+// a server.
+func (op *operation) of(oc *graphql.OperationContext) *operation {
+	if op == nil || op.oc != oc {
+		return nil
+	}
 	return op
 }
 

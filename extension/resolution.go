@@ -21,6 +21,7 @@ type resolution struct {
 	next     graphql.Resolver // what an attempt calls: gqlgen's next, or the guarded resolver
 	enforced bool
 	guarded  bool // next is the resolver alone, and no attempt's context reaches gqlgen
+	selected bool // fc is that of the field itself
 	marked   bool // by MarkNonNull, before the first attempt
 
 	stale *staleCall // nil: the field's values are not kept
@@ -35,6 +36,7 @@ func newResolution(ctx context.Context, op *operation, f *field, fc *graphql.Fie
 	return &resolution{
 		ctx: ctx, op: op, field: f, fc: fc, next: next,
 		enforced: f.policy.Enforced(),
+		selected: true,
 		marked:   fc.NonNull,
 	}
 }
@@ -62,7 +64,7 @@ func (r *resolution) run() (any, error) {
 
 // attempt is what the policy calls.
 func (r *resolution) attempt(ctx context.Context) (value any, err error) {
-	a := &attempt{field: r.ctx, policy: ctx, op: r.op, fc: r.fc, guarded: r.guarded}
+	a := &attempt{field: r.ctx, policy: ctx, op: r.op, fc: r.fc, guarded: r.guarded, bare: r.field.bare}
 	if !r.guarded && r.field.takesNull && (r.field.nonNull || r.marked) {
 		a.written = make(chan struct{})
 	}
@@ -85,8 +87,12 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 	}
 	a.value, a.err = r.next(a)
 	returned = true
-	if a.err != nil {
-		return nil, r.failure(a, a.err)
+	failure := a.err
+	if r.guarded && r.field.batch {
+		failure = r.batchFailure(a)
+	}
+	if failure != nil {
+		return nil, r.failure(a, failure)
 	}
 	if own := a.responded(); own != nil && isNil(a.value) {
 		if added := own.added(); added != nil {
@@ -115,7 +121,7 @@ func (r *resolution) failure(a *attempt, err error) error {
 func (r *resolution) begin(a *attempt) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended {
+	if r.ended || a.policy.Err() != nil { // it was abandoned before its goroutine got to run
 		return false
 	}
 	if r.last != nil && !r.last.abandon() {
@@ -142,14 +148,17 @@ func (r *resolution) failed(a *attempt, err error) (any, error) {
 		if a == nil || a.err != err { // and so not the resolver's failure
 			return nil, err
 		}
-	case *reportedError:
-		a.deliver()
-		return a.value, nil
+	case *itemsError:
+		err = a.err
 	case *recoveredError:
 		if r.op.server.omitsPanicHandler {
 			panic(failed.raised)
 		}
 		err = failed.shown
+	default:
+		if _, added := errors.AsType[*reportedError](err); added { // also if the caller went before the next attempt
+			err = nil // what was added is delivered
+		}
 	}
 	if a == nil {
 		return nil, err

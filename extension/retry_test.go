@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -209,4 +210,18 @@ func TestHowADependencysErrorsAreTreated(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAnAddedErrorIsReportedOnceWhenTheCallerGoesBeforeTheNextAttempt(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		ctx, cancel := context.WithCancel(t.Context())
+		spec := enforced(time.Second)
+		spec.Retry = &policy.RetrySpec{Backoff: &policy.BackoffSpec{Delay: new(time.Second), Jitter: new(policy.JitterNone)}}
+		server := h.protect(textStub(func(ctx context.Context) (*string, error) {
+			graphql.AddError(ctx, errors.New("added"))
+			time.AfterFunc(time.Second/2, cancel)
+			return nil, nil
+		}), newRegistry(t, nil), underSpec(spec))
+		require.Equal(t, []string{"text: added"}, messages(testgraph.Post(ctx, t, server, `{ text }`)))
+	})
 }

@@ -18,6 +18,7 @@ import (
 type server struct {
 	executable graphql.ExecutableSchema
 	schema     *ast.Schema
+	guards     map[string]bool // the coordinates of fields that have guards
 	fields     map[fieldKey]*field
 	// unprotected are the fields without a policy, which an operation's time limit ends all the
 	// same. nil: there are no time limits.
@@ -39,6 +40,7 @@ type field struct {
 	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
 	// not tell gqlgen that the field is null.
 	takesNull bool
+	bare      bool  // there is no policy: only the operation's time ends it
 	batch     bool  // one call answers for all items of a list
 	guarded   bool  // it runs under its policy in its guard, not in the middleware
 	kept      *kept // values to answer with; nil: none are kept
@@ -52,8 +54,8 @@ type field struct {
 func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.known(es.Schema()) {
-		return e.sharingMistake(es)
+	if first := e.known(es.Schema()); first != nil {
+		return e.sharingMistake(es, first)
 	}
 	made, warnings, err := e.newServer(es)
 	if err != nil {
@@ -85,7 +87,7 @@ func (e *Extension) compose(c *check) (*server, error) {
 		return nil, err
 	}
 	es := c.generated.es
-	made := &server{executable: es, schema: c.schema, fields: map[fieldKey]*field{}}
+	made := &server{executable: es, schema: c.schema, guards: c.generated.guarded, fields: map[fieldKey]*field{}}
 	for i, f := range c.fields {
 		if policies[i] == nil {
 			continue
@@ -120,7 +122,7 @@ func (e *Extension) unprotected(c *check, protected map[fieldKey]*field) (map[fi
 				continue
 			}
 			found := schema.Field{Object: definition.Name, Name: f.Name, Definition: f}
-			fields = append(fields, &field{fieldKey: key, batch: c.generated.isBatch(found)})
+			fields = append(fields, &field{fieldKey: key, bare: true, batch: c.generated.isBatch(found)})
 			compositions = append(compositions, policy.Composition{Name: found.Coordinate(), Bare: true})
 		}
 	}
@@ -156,9 +158,13 @@ func (e *Extension) warn(warnings []string) {
 	}
 }
 
-func (e *Extension) known(s *ast.Schema) bool {
+// known returns the server of the schema, nil if it is new.
+func (e *Extension) known(s *ast.Schema) *server {
 	servers := e.servers.Load()
-	return servers != nil && servers.byRoot[s.Query] != nil
+	if servers == nil {
+		return nil
+	}
+	return servers.byRoot[s.Query]
 }
 
 // servers are those that the extension serves. It does not change.

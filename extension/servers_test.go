@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"sync"
 	"testing"
@@ -185,4 +186,13 @@ func TestAServerMayBeAddedWhileAnotherServes(t *testing.T) {
 		}
 		serving.Wait()
 	})
+}
+
+func TestServersOfOneSchemaWithDifferentGuardsNeedAnExtensionEach(t *testing.T) {
+	stub := &testgraph.Stub{}
+	e := extension.New(newRegistry(t, nil), extension.WithLogger(slog.New(slog.DiscardHandler)))
+	require.Empty(t, use(t, testgraph.NewGuardedSchema(stub), e))
+	require.Empty(t, use(t, testgraph.NewGuardedSchema(stub), e))
+	require.Equal(t, "gqlresilience:\ntwo executable schemas of one schema, whose resolvers have different guards: "+
+		"give each an extension of its own, with the same registry", use(t, testgraph.NewSchema(stub), e))
 }

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
-
-	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/gqlresilience/gqlresilience/policy"
 	"github.com/gqlresilience/gqlresilience/schema"
@@ -152,18 +149,4 @@ func (e *Extension) hasFallback(preset string) bool {
 	}
 	p, err := e.registry.Preset(preset)
 	return err == nil && p != nil && p.Describe().Fallback
-}
-
-// sharingMistake reports stale answers that another server of a schema that the extension serves
-// already would share, and its resolvers may be others.
-func (e *Extension) sharingMistake(es graphql.ExecutableSchema) error {
-	if len(e.stale) == 0 || isSame(es, e.servers.Load().byRoot[es.Schema().Query].executable) {
-		return nil
-	}
-	coordinate := slices.Min(slices.Collect(maps.Keys(e.stale)))
-	return fmt.Errorf("gqlresilience:\nWithStale(%q): two executable schemas would share the values: give each an extension of its own, with the same registry", coordinate)
-}
-
-func isSame(a, b graphql.ExecutableSchema) bool {
-	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -40,7 +40,7 @@ func staleCallOf(ctx context.Context) *staleCall {
 // known of arguments is another field's.
 func (r *resolution) newStaleCall() *staleCall {
 	call := &staleCall{kept: r.field.kept}
-	if r.isOwnField() {
+	if r.selected {
 		call.key, call.keyed = call.kept.key(r.ctx, r.fc.Args)
 	}
 	return call

@@ -163,3 +163,32 @@ func TestAResolverCalledFromAnotherIsNeitherKeptNorServedStale(t *testing.T) {
 		require.Len(t, testgraph.Post(t.Context(), t, server, `{ strictText }`).Errors, 1)
 	})
 }
+
+func TestAGuardThatItsOwnFieldCallsFromGoHasNoKey(t *testing.T) {
+	stub := stubOf("parent")
+	down := false
+	guarded := testgraph.Guard(stub)
+	stub.ItemResolver.Slow = func(ctx context.Context, item *model.Item) (*string, error) {
+		if item.ID != "parent" {
+			if item.ID == "child B" && down {
+				return nil, errDown
+			}
+			return &item.ID, nil
+		}
+		first, err := guarded.Item().Slow(ctx, &model.Item{ID: "child A"})
+		if err != nil {
+			return nil, err
+		}
+		second, err := guarded.Item().Slow(ctx, &model.Item{ID: "child B"})
+		if err != nil {
+			return nil, err
+		}
+		return new(*first + " and " + *second), nil
+	}
+	server := serving(t, testgraph.NewGuardedSchema(stub), extension.WithoutDegraded(),
+		extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
+	for range 2 {
+		require.Equal(t, `{"data":{"item":{"slow":"child A and child B"}}}`, rawPost(t.Context(), t, server, `{ item(id: 1) { slow } }`))
+		down = true
+	}
+}

@@ -1,0 +1,94 @@
+package extension_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/internal/testgraph"
+	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+var errNoItem = &gqlerror.Error{Message: "no such item", Extensions: map[string]any{"code": "NOT_FOUND"}}
+
+func TestWhatABatchsItemsFailWithDecidesWhetherItHasFailed(t *testing.T) {
+	for name, row := range map[string]struct {
+		items    graphql.BatchErrorList
+		calls    int // in a guard, where up to two attempts are made
+		failures int
+		errors   int // of the response
+	}{
+		"none":                            {graphql.BatchErrorList{nil, nil, nil}, 1, 0, 0},
+		"one that does not exist":         {graphql.BatchErrorList{errNoItem, nil, nil}, 1, 0, 1},
+		"none exists":                     {graphql.BatchErrorList{errNoItem, errNoItem, errNoItem}, 1, 0, 3},
+		"one that failed":                 {graphql.BatchErrorList{nil, errDown, nil}, 2, 2, 1},
+		"one that does not exist, others": {graphql.BatchErrorList{errNoItem, errDown, errDown}, 2, 2, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			stub := stubOf("1", "2", "3")
+			stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {
+				calls++
+				return []*int{new(0), new(1), new(2)}, row.items
+			}
+			server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": retrying(breaking(enforced(time.Second)), 2)})
+			response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+			require.Equal(t, row.calls, calls)
+			require.Equal(t, row.failures, failures(t, registry, "Item.stock"))
+			require.Len(t, response.Errors, row.errors)
+			for i, item := range row.items {
+				stock := response.Data["items"].([]any)[i].(map[string]any)["stock"]
+				if item == nil {
+					require.Equal(t, float64(i), stock)
+				} else {
+					require.Nil(t, stock)
+				}
+			}
+		})
+	}
+}
+
+func TestABatchWithAMissingItemClosesTheCircuit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stub := stubOf("1", "2")
+		stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {
+			return []*int{nil, new(2)}, graphql.BatchErrorList{errNoItem, nil}
+		}
+		server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": breaking(enforced(time.Second))})
+		breaker, _ := registry.CircuitBreaker("Item.stock")
+		breaker.Trip()
+		time.Sleep(time.Minute)
+		oneAtATime(server, "stock")
+		testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+		require.Equal(t, policy.StateClosed, breaker.State())
+	})
+}
+
+func TestABatchWithTooFewResultsHasFailed(t *testing.T) {
+	stub := stubOf("1", "2", "3")
+	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return []*int{new(1)}, nil }
+	server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": breaking(enforced(time.Second))})
+	response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+	require.Len(t, response.Errors, 3)
+	require.Contains(t, response.Errors[0].Message, "returned 1 results for 3 parents", "in gqlgen's own words")
+	require.Equal(t, 1, failures(t, registry, "Item.stock"))
+}
+
+func TestAFallbackAnswersForABatchOfWhichItemsFailed(t *testing.T) {
+	stub := stubOf("1", "2")
+	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {
+		return []*int{nil, nil}, graphql.BatchErrorList{errNoItem, errors.New("down")}
+	}
+	server, _ := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": enforced(time.Second)},
+		answerWith("Item.stock", []*int{new(7), new(8)}))
+	response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+	require.Empty(t, response.Errors)
+	require.Equal(t, []any{map[string]any{"stock": 7.0}, map[string]any{"stock": 8.0}}, response.Data["items"])
+}
