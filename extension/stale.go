@@ -15,7 +15,9 @@ import (
 // Stale says which values of a field are kept to answer for it when it fails, and for how long.
 // All of it is required.
 type Stale struct {
-	// MaxAge is how old a value may be that is served. An older one is forgotten.
+	// MaxAge is how old a value may be that is served. An older one is forgotten. Its age counts
+	// from when the call of the field began that returned it, retries included: what it says may
+	// have been read that early.
 	MaxAge time.Duration
 
 	// MaxEntries is how many values are kept, each of its own key. Beyond that, those that were
@@ -42,7 +44,9 @@ type Stale struct {
 //
 // A value is good if it came without an error, also one that was only added to the response; it
 // may be nil where the field may. A client's error, such as NOT_FOUND or FORBIDDEN, forgets the
-// key's value, unless it was answered for. Fields under the value are resolved anew.
+// key's value, unless it was answered for, and what operations that are under way return for the
+// key is not kept either. Of several calls at a time, the value of the one that began last stays.
+// Fields under the value are resolved anew.
 //
 // What is kept is what the resolver returned, and not a copy: requests share it at the same
 // time, so nobody may change it, resolvers of its fields included. Values are kept in

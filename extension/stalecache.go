@@ -16,18 +16,24 @@ type staleCache struct {
 	// All below is guarded by mu.
 	entries map[string]*staleEntry
 	byUse   list.List // of *staleEntry, the least recently used at the back
-	byAge   list.List // of *staleEntry, the oldest at the back
+	byTime  list.List // of *staleEntry, the one that was kept first at the back
+	drops   staleDrops
 }
 
 type staleEntry struct {
-	key      string
-	value    any
-	since    time.Time
-	use, age *list.Element
+	key       string
+	value     any
+	since     time.Time // when the call began that returned the value
+	kept      time.Time // when it returned, not before since
+	use, time *list.Element
 }
 
 func newStaleCache(maxAge time.Duration, capacity int) *staleCache {
-	return &staleCache{maxAge: maxAge, capacity: capacity, entries: map[string]*staleEntry{}}
+	return &staleCache{
+		maxAge: maxAge, capacity: capacity,
+		entries: map[string]*staleEntry{},
+		drops:   staleDrops{capacity: capacity, byKey: map[string]*list.Element{}},
+	}
 }
 
 // getAt returns the key's value and its age.
@@ -36,54 +42,65 @@ func (c *staleCache) getAt(now time.Time, key string) (value any, age time.Durat
 	defer c.mu.Unlock()
 	c.expireLocked(now)
 	entry, ok := c.entries[key]
-	if !ok || now.Sub(entry.since) > c.maxAge { // kept out of order, by another that read the clock before
+	switch {
+	case !ok:
+		return nil, 0, false
+	case now.Sub(entry.since) > c.maxAge:
+		c.removeLocked(entry)
 		return nil, 0, false
 	}
 	c.byUse.MoveToFront(entry.use)
 	return entry.value, max(0, now.Sub(entry.since)), true
 }
 
-// putAt keeps the value in place of the key's last one.
-func (c *staleCache) putAt(now time.Time, key string, value any) {
+// putAt keeps the value in place of the key's last one. It is as old as the call that returned it,
+// which began at since, and holds nothing that was asked for before earliest. Of a call that began
+// before the last value's, or that may know nothing of the key's last drop, it is not kept.
+func (c *staleCache) putAt(now, since, earliest time.Time, key string, value any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expireLocked(now)
-	if entry, ok := c.entries[key]; ok {
-		entry.value, entry.since = value, now
-		c.byUse.MoveToFront(entry.use)
-		c.byAge.MoveToFront(entry.age)
+	if now.Sub(since) > c.maxAge || c.drops.concern(key, earliest) {
 		return
 	}
-	if len(c.entries) == c.capacity {
-		c.removeLocked(c.byUse.Back())
+	entry, ok := c.entries[key]
+	switch {
+	case ok && since.Before(entry.since):
+		return
+	case ok:
+		c.removeLocked(entry)
+	case len(c.entries) == c.capacity:
+		c.removeLocked(c.byUse.Back().Value.(*staleEntry))
 	}
-	entry := &staleEntry{key: key, value: value, since: now}
-	entry.use, entry.age = c.byUse.PushFront(entry), c.byAge.PushFront(entry)
+	entry = &staleEntry{key: key, value: value, since: since, kept: now}
+	entry.use, entry.time = c.byUse.PushFront(entry), c.byTime.PushFront(entry)
 	c.entries[key] = entry
 }
 
-// drop forgets the key's value.
-func (c *staleCache) drop(key string) {
+// dropAt forgets the key's value, and what calls return for it that began no later than now.
+func (c *staleCache) dropAt(now time.Time, key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.drops.add(now, key)
 	if entry, ok := c.entries[key]; ok {
-		c.removeLocked(entry.use)
+		c.removeLocked(entry)
 	}
 }
 
-// expireLocked forgets the values that are too old.
+// expireLocked forgets the values that were kept for too long. One may be too old before, by as
+// long as its call took.
 func (c *staleCache) expireLocked(now time.Time) {
-	for oldest := c.byAge.Back(); oldest != nil; oldest = c.byAge.Back() {
-		if now.Sub(oldest.Value.(*staleEntry).since) <= c.maxAge {
+	for first := c.byTime.Back(); first != nil; first = c.byTime.Back() {
+		entry := first.Value.(*staleEntry)
+		if now.Sub(entry.kept) <= c.maxAge {
 			return
 		}
-		c.removeLocked(oldest)
+		c.removeLocked(entry)
 	}
 }
 
-func (c *staleCache) removeLocked(element *list.Element) {
-	entry := element.Value.(*staleEntry)
+func (c *staleCache) removeLocked(entry *staleEntry) {
 	c.byUse.Remove(entry.use)
-	c.byAge.Remove(entry.age)
+	c.byTime.Remove(entry.time)
 	delete(c.entries, entry.key)
 }

@@ -3,6 +3,9 @@ package extension
 import (
 	"context"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // kept are the last good values of one field of a server.
@@ -25,6 +28,7 @@ type staleCall struct {
 	kept  *kept
 	key   string
 	keyed bool // the call has a key
+	began time.Time
 	age   *int // in seconds, of the value that was served; nil: none was
 }
 
@@ -39,7 +43,7 @@ func staleCallOf(ctx context.Context) *staleCall {
 // newStaleCall finds out the call's key. A resolver that was called from Go has none: what is
 // known of arguments is another field's.
 func (r *resolution) newStaleCall() *staleCall {
-	call := &staleCall{kept: r.field.kept}
+	call := &staleCall{kept: r.field.kept, began: time.Now()}
 	if r.selected {
 		call.key, call.keyed = call.kept.key(r.ctx, r.fc.Args)
 	}
@@ -66,6 +70,16 @@ func (c *staleCall) servedAge() *int {
 	return c.age
 }
 
+// earliest is the time before which nothing was asked for that the call returns. It may have found
+// it in a batch, or in a loader, that others in its operation have asked before.
+func (r *resolution) earliest() time.Time {
+	start := graphql.GetOperationContext(r.ctx).Stats.OperationStart
+	if r.op.kind == ast.Subscription || start.IsZero() { // what an event asks, it asks anew
+		return r.stale.began
+	}
+	return start
+}
+
 // learn keeps what the call has come to, if it is good, and forgets what a client's error says is
 // not to be served any more.
 func (r *resolution) learn(value any, err error) {
@@ -73,10 +87,10 @@ func (r *resolution) learn(value any, err error) {
 	case !r.stale.keyed:
 	case err != nil:
 		if r.op.extension.registry.IsClientError(err) {
-			r.stale.kept.drop(r.stale.key)
+			r.stale.kept.dropAt(time.Now(), r.stale.key)
 		}
 	case ok && r.isGood(succeeded):
-		r.stale.kept.putAt(time.Now(), r.stale.key, succeeded.value)
+		r.stale.kept.putAt(time.Now(), r.stale.began, r.earliest(), r.stale.key, succeeded.value)
 	}
 }
 
