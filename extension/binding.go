@@ -15,6 +15,7 @@ import (
 type binding struct {
 	source  source
 	returns reflect.Type // nil: not known
+	guessed bool         // gqlgen's config may say otherwise
 }
 
 type source int
@@ -29,29 +30,43 @@ const (
 // callable reports whether the field passes its policy for all that is known.
 func (b binding) callable() bool { return b.source == sourceResolver || b.source == sourceMethod }
 
-// binding finds out what the field is bound to.
+// isData reports whether the field is known never to pass a policy.
+func (b binding) isData() bool { return b.source == sourceData && !b.guessed }
+
+// binding finds out what the field is bound to. The resolvers tell of theirs; of the others, the
+// code that was generated with guards knows, and without it is guessed.
 func (g *generated) binding(f schema.Field) binding {
 	if resolver, ok := g.resolver(f); ok {
-		return binding{sourceResolver, resolver.Type.Out(0)}
+		return binding{source: sourceResolver, returns: resolver.Type.Out(0)}
+	}
+	if g.code != nil {
+		if method, ok := g.code.BoundMethods[f.Coordinate()]; ok {
+			return binding{source: sourceMethod, returns: reflect.TypeOf(method).Elem()}
+		}
+		return binding{source: sourceData}
 	}
 	model := g.models[f.Object]
 	if model == nil {
 		return binding{}
 	}
-	return g.bind(model, goName(f))
+	bound := g.bind(model, goName(f))
+	bound.guessed = true
+	return bound
 }
 
 // bind looks for the name among the members of a Go type, as gqlgen does. It settles for not
 // knowing where gqlgen's config decides.
 func (g *generated) bind(model reflect.Type, name string) binding {
-	if model.Kind() == reflect.Map {
+	if model.Kind() == reflect.Map && model.Name() == "" {
 		return binding{source: sourceData}
 	}
 	methods := model
+	if model.Kind() != reflect.Interface {
+		methods = reflect.PointerTo(model)
+	}
 	var data reflect.StructField
 	var isData, isTagged bool
 	if model.Kind() == reflect.Struct {
-		methods = reflect.PointerTo(model)
 		data, isData = model.FieldByNameFunc(func(candidate string) bool {
 			return token.IsExported(candidate) && folded(candidate) == folded(name)
 		})
@@ -63,11 +78,11 @@ func (g *generated) bind(model reflect.Type, name string) binding {
 	switch {
 	case isData && (len(data.Index) == 1 || !isMethod):
 		if hasGetter {
-			return binding{sourceUnknown, data.Type}
+			return binding{source: sourceUnknown, returns: data.Type}
 		}
-		return binding{sourceData, data.Type}
+		return binding{source: sourceData, returns: data.Type}
 	case isMethod && !hasGetter && !isTagged:
-		return binding{sourceMethod, method.Type.Out(0)}
+		return binding{source: sourceMethod, returns: method.Type.Out(0)}
 	default:
 		return binding{}
 	}
@@ -97,69 +112,6 @@ func goName(f schema.Field) string {
 		}
 	}
 	return f.Name
-}
-
-// findModels finds the Go types of objects: those that resolvers take as their parent, and those
-// that lie on the way from the results of resolvers down the fields.
-func (g *generated) findModels() {
-	s := g.es.Schema()
-	fields := func(object *ast.Definition, visit func(schema.Field)) {
-		for _, definition := range object.Fields {
-			visit(schema.Field{Object: object.Name, Name: definition.Name, Definition: definition})
-		}
-	}
-	var found []*ast.Definition
-	take := func(object *ast.Definition, model reflect.Type) {
-		if object == nil || object.Kind != ast.Object || g.models[object.Name] != nil {
-			return
-		}
-		switch model = element(model); {
-		case model.Kind() == reflect.Struct, model.Kind() == reflect.Map,
-			model.Kind() == reflect.Interface && model.NumMethod() > 0:
-			g.models[object.Name] = model
-			found = append(found, object)
-		}
-	}
-	for _, object := range s.Types {
-		fields(object, func(f schema.Field) {
-			resolver, ok := g.resolver(f)
-			// Interface methods have no receiver: the parent comes after the context.
-			if ok && !isRoot(s, object) && !isEntityFinder(s, f) && resolver.Type.NumIn() > 1 {
-				take(object, resolver.Type.In(1))
-			}
-		})
-	}
-	for _, object := range s.Types {
-		fields(object, func(f schema.Field) {
-			if resolver, ok := g.resolver(f); ok {
-				take(s.Types[f.Definition.Type.Name()], resolver.Type.Out(0))
-			}
-		})
-	}
-	for len(found) > 0 {
-		object := found[0]
-		found = found[1:]
-		fields(object, func(f schema.Field) {
-			if returns := g.binding(f).returns; returns != nil {
-				take(s.Types[f.Definition.Type.Name()], returns)
-			}
-		})
-	}
-}
-
-// element is what lists, streams and pointers of the type are of.
-func element(t reflect.Type) reflect.Type {
-	for {
-		switch {
-		case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice, t.Kind() == reflect.Chan:
-			t = t.Elem()
-		case isEvent(t):
-			value, _ := t.FieldByName("Value")
-			t = value.Type
-		default:
-			return t
-		}
-	}
 }
 
 func isRoot(s *ast.Schema, object *ast.Definition) bool {

@@ -86,26 +86,34 @@ func (g *generated) fieldResult(f schema.Field) reflect.Type {
 	switch {
 	case !bound.callable():
 		return nil
-	case g.isBatch(f) && bound.returns.Kind() == reflect.Slice:
+	case bound.source == sourceResolver && g.isBatch(f):
 		return bound.returns.Elem()
 	default:
 		return bound.returns
 	}
 }
 
-// isBatch reports whether the field's resolver answers for all items of a list at once: it takes
-// a list of parents then. Where the resolvers are hidden, the schema's @goField tells.
+// isBatch reports whether the field's resolver answers for all items of a list at once. Without
+// generated guards that know, it takes and returns lists then, of types that gqlgen has written and
+// so without a name; where the resolvers are hidden, the schema's @goField tells.
 func (g *generated) isBatch(f schema.Field) bool {
 	s := g.es.Schema()
 	if isRoot(s, s.Types[f.Object]) {
 		return false
 	}
-	if resolver, ok := g.resolver(f); ok {
-		return resolver.Type.NumIn() > 1 && resolver.Type.In(1).Kind() == reflect.Slice && !isEntityFinder(s, f)
+	resolver, ok := g.resolver(f)
+	switch {
+	case ok && g.code != nil:
+		return g.batches[f.Coordinate()]
+	case ok:
+		return resolver.Type.NumIn() > 1 && isList(resolver.Type.In(1)) && isList(resolver.Type.Out(0)) && !isEntityFinder(s, f)
+	default:
+		goField := f.Definition.Directives.ForName("goField")
+		return goField != nil && isTrue(goField.Arguments.ForName("batch"))
 	}
-	goField := f.Definition.Directives.ForName("goField")
-	return goField != nil && isTrue(goField.Arguments.ForName("batch"))
 }
+
+func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice && t.Name() == "" }
 
 // missingDirective reports code that calls @resilience at run time where nobody implements it:
 // every annotated field would fail.
@@ -131,7 +139,8 @@ func executableField(es graphql.ExecutableSchema, name string) reflect.Value {
 }
 
 // runtimeDirectives returns the names of the directives that generated code calls around the
-// field's resolver: those of the field and of the object type that it returns.
+// field's resolver: those of the field and of the object type that it returns, but not those
+// which input types can have too.
 func (g *generated) runtimeDirectives(f schema.Field) []string {
 	implemented := executableField(g.es, "Directives")
 	if !implemented.IsValid() || implemented.Kind() != reflect.Struct {
@@ -140,7 +149,11 @@ func (g *generated) runtimeDirectives(f schema.Field) []string {
 	s := g.es.Schema()
 	list := slices.Clone(f.Definition.Directives)
 	if returned := s.Types[f.Definition.Type.Name()]; returned != nil {
-		list = append(list, returned.Directives...)
+		for _, used := range returned.Directives {
+			if declared := s.Directives[used.Name]; declared != nil && !slices.Contains(declared.Locations, ast.LocationInputObject) {
+				list = append(list, used)
+			}
+		}
 	}
 	var names []string
 	for _, used := range list {

@@ -15,8 +15,10 @@ type generated struct {
 	resolvers reflect.Type    // of the ResolverRoot; nil: it is hidden
 	guarded   map[string]bool // the coordinates of fields that have guards
 	hasGuards bool
+	code      *Code           // what the guards tell, given to the server or not; nil: none were generated
+	batches   map[string]bool // of code
 
-	models  map[string]reflect.Type // the Go types of objects by name, as far as they were found
+	models  map[string]reflect.Type // without code, the Go types of objects by name, as far as they can be guessed
 	methods map[reflect.Type]map[string]reflect.Method
 }
 
@@ -24,7 +26,7 @@ type generated struct {
 // may be nil.
 func newGenerated(es graphql.ExecutableSchema, root any) *generated {
 	g := &generated{
-		es: es, guarded: map[string]bool{},
+		es: es, guarded: map[string]bool{}, batches: map[string]bool{},
 		models: map[string]reflect.Type{}, methods: map[reflect.Type]map[string]reflect.Method{},
 	}
 	if held := executableField(es, "Resolvers"); held.IsValid() && held.Kind() == reflect.Interface {
@@ -42,15 +44,20 @@ func newGenerated(es graphql.ExecutableSchema, root any) *generated {
 			g.guarded[coordinate] = true
 		}
 	}
-	g.findModels()
+	if g.code = codeOf(g.resolvers); g.code == nil {
+		g.findModels()
+	} else {
+		for _, coordinate := range g.code.BatchResolvers {
+			g.batches[coordinate] = true
+		}
+	}
 	return g
 }
 
 // lacksGuards reports whether guards were generated for the resolvers, which the server was not
 // given.
 func (g *generated) lacksGuards() bool {
-	_, generated := guardable.Load(g.resolvers)
-	return generated && !g.hasGuards
+	return g.code != nil && len(g.code.GuardedFields) > 0 && !g.hasGuards
 }
 
 // isResolverRoot reports whether a method of t returns the resolvers of an object.

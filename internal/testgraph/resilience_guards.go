@@ -19,8 +19,19 @@ func Guard(resolvers ResolverRoot) ResolverRoot {
 	return guardedRoot{resolvers}
 }
 
-// The extension warns of a server whose resolvers were not given to Guard.
-func init() { gqlresilience.RegisterGuards[ResolverRoot]() }
+// What the resolvers themselves don't tell the extension, whether they were given to Guard or not.
+func init() {
+	gqlresilience.RegisterGuards[ResolverRoot](gqlresilience.Code{
+		GuardedFields: guardedRoot{}.GuardedFields(),
+		BoundMethods: map[string]any{
+			"Guarded.computed": (**string)(nil),
+		},
+		BatchResolvers: []string{
+			"Item.stock",
+			"Item.strictStock",
+		},
+	})
+}
 
 type (
 	unguardedRoot = ResolverRoot

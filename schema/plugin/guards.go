@@ -4,9 +4,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"go/types"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/codegen"
 	"github.com/99designs/gqlgen/codegen/templates"
@@ -27,12 +29,23 @@ type guards struct {
 	FuncName string
 	Objects  []guardedObject
 	Fields   []string // sorted coordinates
+	Methods  []boundMethod
+	Batches  []string // coordinates of batch resolvers, guarded or not
+
+	packageName string
+	resolved    []string // objects that have resolvers, as in the names of these
 }
 
 // guardedObject is an object type with at least one field to guard.
 type guardedObject struct {
 	Name   string // as in the names of its resolvers
 	fields []*codegen.Field
+}
+
+// boundMethod is a Go method that a field is bound to.
+type boundMethod struct {
+	Coordinate string
+	Returns    types.Type
 }
 
 // GenerateCode writes the guards' file.
@@ -58,7 +71,7 @@ func (p *Plugin) GenerateCode(data *codegen.Data) error {
 
 // guards finds the resolvers to guard.
 func (p *Plugin) guards(data *codegen.Data) (guards, error) {
-	found := guards{FuncName: p.funcName}
+	found := guards{FuncName: p.funcName, packageName: data.Config.Exec.Package}
 	for _, object := range data.Objects {
 		entities := data.Config.Federation.IsDefined() && object.Name == "Entity"
 		var fields []*codegen.Field
@@ -71,6 +84,7 @@ func (p *Plugin) guards(data *codegen.Data) (guards, error) {
 		if fields != nil {
 			found.Objects = append(found.Objects, guardedObject{templates.UcFirst(object.Name), fields})
 		}
+		found.describe(object)
 	}
 	slices.Sort(found.Fields)
 
@@ -81,6 +95,24 @@ func (p *Plugin) guards(data *codegen.Data) (guards, error) {
 		}
 	}
 	return found, errors.Join(errs...)
+}
+
+// describe notes what the extension can't find out about the object's fields.
+func (g *guards) describe(object *codegen.Object) {
+	if strings.HasPrefix(object.Name, "__") {
+		return
+	}
+	if object.HasResolvers() {
+		g.resolved = append(g.resolved, templates.UcFirst(object.Name))
+	}
+	for _, field := range object.Fields {
+		switch coordinate := object.Name + "." + field.Name; {
+		case field.IsResolver && field.IsBatch():
+			g.Batches = append(g.Batches, coordinate)
+		case !field.IsResolver && field.IsMethod() && field.GoReceiverName == "obj": // and not gqlgen's own
+			g.Methods = append(g.Methods, boundMethod{coordinate, field.TypeReference.GO})
+		}
+	}
 }
 
 // withoutResolver tells why the field at coordinate cannot be guarded.

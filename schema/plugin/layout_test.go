@@ -21,7 +21,7 @@ func TestGuardsCompileInEveryLayout(t *testing.T) {
 	}{
 		{directory: "single", exec: ".", want: []string{
 			"Guarded.root", "Mutation.save",
-			"Query.any", "Query.hiding", "Query.hidingItem", "Query.node", "Query.queryResolver", "Query.unguardedQueryResolver",
+			"Query.any", "Query.blank", "Query.hiding", "Query.hidingItem", "Query.node", "Query.queryResolver", "Query.unguardedQueryResolver",
 			"Root.root", "Subscription.boxes", "box.weight",
 		}},
 		{directory: "follow", exec: "graph", want: []string{
@@ -35,6 +35,7 @@ func TestGuardsCompileInEveryLayout(t *testing.T) {
 			"G.more", "ResolverRoot.resolverRootResolver",
 			"Root.bound", "Root.context", "Root.g", "Root.resilience", "Root.resolverRoot",
 		}},
+		{directory: "bound", exec: "graph", want: []string{"Order.batched", "Order.status"}},
 		{directory: "unguarded", exec: "."},
 	} {
 		t.Run(layout.directory, func(t *testing.T) {

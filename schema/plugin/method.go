@@ -40,7 +40,7 @@ func (o guardedObject) Methods() ([]method, error) {
 
 // newMethod takes a declaration such as "(ctx context.Context, id string) (*model.Item, error)"
 // apart. Parameters keep their names, except those that would hide what the guard's body
-// refers to: they are numbered.
+// refers to, which are numbered, and the blank one.
 func newMethod(declaration string) (method, error) {
 	text := "func" + declaration
 	expression, err := parser.ParseExpr(text)
@@ -64,7 +64,11 @@ func newMethod(declaration string) (method, error) {
 	var parameters, arguments []string
 	for _, parameter := range signature.Params.List {
 		for _, name := range parameter.Names {
-			argument := free(name.Name, taken)
+			base := name.Name
+			if base == "_" { // which can't be passed on
+				base = "unnamed"
+			}
+			argument := free(base, taken)
 			arguments = append(arguments, argument)
 			parameters = append(parameters, argument+" "+code(parameter.Type))
 		}

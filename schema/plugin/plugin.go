@@ -25,7 +25,8 @@ import (
 //     just calls the resolver.
 //
 // Fields bound to Go methods and resolvers of input fields have no guards. With nothing to
-// guard, Guard returns its argument.
+// guard, Guard returns its argument. The file also tells the extension which fields are bound to Go
+// methods, so that it knows plain data for sure.
 type Plugin struct {
 	config   *config.Config
 	settings map[string]schema.Settings // the fields of GuardFields

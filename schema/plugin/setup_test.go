@@ -4,8 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/99designs/gqlgen/api"
@@ -62,4 +64,27 @@ func guardedFields(t *testing.T, directory string) (coordinates []string) {
 		}
 	}
 	return coordinates
+}
+
+// registered returns the strings that the guards in directory register under the key of a Code,
+// with the types that stand behind them.
+func registered(t *testing.T, directory, key string) (entries []string) {
+	t.Helper()
+	name := filepath.Join(directory, "resilience_guards.go")
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	file, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+	require.NoError(t, err)
+	ast.Inspect(file, func(node ast.Node) bool {
+		if pair, ok := node.(*ast.KeyValueExpr); ok {
+			if name, ok := pair.Key.(*ast.Ident); ok && name.Name == key {
+				for _, element := range pair.Value.(*ast.CompositeLit).Elts {
+					entry := string(text[element.Pos()-1 : element.End()-1])
+					entries = append(entries, strings.Join(strings.Fields(entry), " ")) // without its alignment
+				}
+			}
+		}
+		return true
+	})
+	return entries
 }

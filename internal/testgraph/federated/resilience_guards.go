@@ -20,8 +20,15 @@ func Guard(resolvers ResolverRoot) ResolverRoot {
 	return guardedRoot{resolvers}
 }
 
-// The extension warns of a server whose resolvers were not given to Guard.
-func init() { gqlresilience.RegisterGuards[ResolverRoot]() }
+// What the resolvers themselves don't tell the extension, whether they were given to Guard or not.
+func init() {
+	gqlresilience.RegisterGuards[ResolverRoot](gqlresilience.Code{
+		GuardedFields: guardedRoot{}.GuardedFields(),
+		BatchResolvers: []string{
+			"Warehouse.stock",
+		},
+	})
+}
 
 type (
 	unguardedRoot = ResolverRoot
