@@ -3,14 +3,11 @@ package extension
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-
-	"github.com/gqlresilience/gqlresilience/gqlerrors"
 )
 
 // degradedKey is the response's extension that lists the fields which a fallback answered.
@@ -43,21 +40,11 @@ func WithoutDegraded() Option {
 
 // answered takes note that a fallback answers for err.
 func (r *resolution) answered(err error) {
-	entry := degraded{Code: r.op.extension.code(err), Age: r.stale.servedAge()}
+	entry := degraded{Code: r.op.extension.answers.Code(err), Age: r.stale.servedAge()}
 	for _, path := range r.paths() {
 		entry.Path = path
 		r.op.scope.Load().degrade(entry)
 	}
-}
-
-// code is what a client would have been told of the error.
-func (e *Extension) code(err error) string {
-	if shown, ok := errors.AsType[*gqlerror.Error](e.answers.Convert(err)); ok {
-		if code, ok := shown.Extensions["code"].(string); ok && code != "" {
-			return code
-		}
-	}
-	return gqlerrors.CodeInternal
 }
 
 // degrade takes note of a field that its fallback answered.

@@ -1,5 +1,14 @@
 package gqlerrors
 
+import (
+	"reflect"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/internal/causes"
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
+)
+
 // What a client finds in an error's extensions under "code", with its "httpStatus" and its
 // message. The response itself is still HTTP 200 with partial data.
 const (
@@ -30,8 +39,29 @@ const (
 	instanceKey   = "instance"
 )
 
+// Code returns the code that a client would be told of err: that of the GraphQL error which gqlgen
+// reports once a is what converts it. [CodeInternal] stands for an error without a code. It knows
+// nothing of presenters: [MaskUnknown] may hide the error that the code is of.
+func (a Answers) Code(err error) string {
+	if shown, ok := errtree.As[*gqlerror.Error](causes.Hide(a.Convert(err))); ok && shown != nil {
+		if code := codeIn(shown.Extensions); code != "" {
+			return code
+		}
+	}
+	return CodeInternal
+}
+
+// codeIn returns the code in an error's extensions, which may be of a type made of string. "":
+// there is none, or it is no text.
+func codeIn(extensions map[string]any) string {
+	if code := reflect.ValueOf(extensions[codeKey]); code.Kind() == reflect.String {
+		return code.String()
+	}
+	return ""
+}
+
 // isCoded reports whether an error's extensions hold a code, of whatever type.
 func isCoded(extensions map[string]any) bool {
-	code := extensions[codeKey]
-	return code != nil && code != ""
+	code := reflect.ValueOf(extensions[codeKey])
+	return code.IsValid() && (code.Kind() != reflect.String || code.Len() > 0)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -26,8 +27,10 @@ const internalMessage = "Internal server error"
 //   - the errors of policies, as [Convert] makes them;
 //   - GraphQL errors with a code;
 //   - GraphQL errors with a message of their own, as gqlerror.Errorf makes them. One that only
-//     repeats the text of what it wraps, as gqlgen makes of every plain error and gqlerror.Wrap
-//     of any, is taken for what it wraps;
+//     repeats the text of what it wraps, or the message of a GraphQL error below, as gqlgen
+//     makes of every plain error and gqlerror.Wrap of any, is taken for what it wraps. So is
+//     one of an error that never says the same twice; but a text that changes later, such as
+//     one with the time in minutes, would pass for a message of its own;
 //   - what [policy.AsClientError] marks: its text, and not that of what wraps it;
 //   - what gqlgen says about a request: syntax, validation, variables, limits, null for what
 //     must not be null, disabled introspection, and what is wrong with an argument. That is
@@ -74,7 +77,7 @@ func (m *mask) present(ctx context.Context, err error, next graphql.ErrorPresent
 
 // isAnswered reports whether next knew what to tell of an error that was hidden from clients.
 func isAnswered(presented *gqlerror.Error) bool {
-	return presented != nil && isCoded(presented.Extensions) && presented.Extensions[codeKey] != CodeInternal
+	return presented != nil && isCoded(presented.Extensions) && codeIn(presented.Extensions) != CodeInternal
 }
 
 // show returns what a client may see of err. An instance other than "" says that it is not the
@@ -108,7 +111,7 @@ func newInstance() string {
 
 func (m *mask) log(ctx context.Context, instance string, err error) {
 	level := slog.LevelError
-	if errors.Is(err, context.Canceled) && errors.Is(ctx.Err(), context.Canceled) {
+	if errors.Is(ctx.Err(), context.Canceled) && isCanceled(err) {
 		level = slog.LevelDebug
 	}
 	path := judge(err).located(ctx, &gqlerror.Error{}).Path
@@ -118,8 +121,20 @@ func (m *mask) log(ctx context.Context, instance string, err error) {
 		slog.String("path", path.String()),
 		slog.String("error", wrapped(err).Error()),
 	}
-	if fallback, ok := errors.AsType[*policy.FallbackError](err); ok && fallback != nil && fallback.Cause != nil {
+	if fallback, ok := errtree.As[*policy.FallbackError](err); ok && fallback != nil && fallback.Cause != nil {
 		attrs = append(attrs, slog.String("cause", fallback.Cause.Error()))
 	}
 	cmp.Or(m.logger, slog.Default()).LogAttrs(ctx, level, "hid an error from the client", attrs...)
+}
+
+// isCanceled is [errors.Is] of context.Canceled, but for the errors that keep that from ending.
+func isCanceled(err error) (canceled bool) {
+	errtree.Walk(err, func(err error) (descend bool) {
+		if is, ok := err.(interface{ Is(error) bool }); ok && is.Is(context.Canceled) {
+			canceled = true
+		}
+		canceled = canceled || err == context.Canceled
+		return !canceled
+	})
+	return canceled
 }

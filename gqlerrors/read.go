@@ -56,7 +56,7 @@ func Read(err error) (info Info, ok bool) {
 }
 
 func readExtensions(extensions map[string]any) (Info, bool) {
-	code, _ := extensions[codeKey].(string)
+	code := codeIn(extensions)
 	if code == "" {
 		return Info{}, false
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/gqlresilience/gqlresilience/internal/causes"
 	"github.com/gqlresilience/gqlresilience/internal/errtree"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -26,7 +27,9 @@ type verdict struct {
 
 func judge(err error) *verdict {
 	var v verdict
-	errtree.Walk(err, v.add)
+	if !errtree.Walk(err, v.add) {
+		v.hidden = true
+	}
 	return &v
 }
 
@@ -89,18 +92,33 @@ func (v *verdict) addGraphQL(err *gqlerror.Error) (descend bool) {
 // isWrapper reports whether a GraphQL error says what it wraps and nothing else, as those that
 // gqlgen makes of plain errors.
 func isWrapper(err *gqlerror.Error) bool {
-	return err.Err != nil && !isCoded(err.Extensions) && err.Message == err.Err.Error()
+	if err.Err == nil || isCoded(err.Extensions) {
+		return false
+	}
+	text := err.Err.Error()
+	return err.Message == text || err.Message == causes.Text(err.Err) || text != err.Err.Error() || isRepeated(err.Message, err.Err)
+}
+
+// isRepeated reports whether message is that of a GraphQL error in err's chain, whose Error says
+// more.
+func isRepeated(message string, err error) (repeated bool) {
+	errtree.Walk(err, func(err error) (descend bool) {
+		if below, ok := err.(*gqlerror.Error); ok && below != nil {
+			repeated = repeated || below.Message == message
+		}
+		return !repeated
+	})
+	return repeated
 }
 
 // wrapped is what a GraphQL error only makes presentable.
-func wrapped(err error) error {
-	for {
+func wrapped(err error) (bare error) {
+	errtree.Walk(err, func(err error) (descend bool) {
+		bare = err
 		wrapper, ok := err.(*gqlerror.Error)
-		if !ok || wrapper == nil || !isWrapper(wrapper) {
-			return err
-		}
-		err = wrapper.Err
-	}
+		return ok && wrapper != nil && isWrapper(wrapper)
+	})
+	return bare
 }
 
 // isLeaf reports whether err wraps nothing.

@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
+	"github.com/gqlresilience/gqlresilience/internal/causes"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -60,6 +61,7 @@ func TestErrorsForClientsPassWithoutTheTextOfWhatWrapsThem(t *testing.T) {
 		{"a wrapped GraphQL error", fmt.Errorf("%w: %w", errWrap{}, gqlerror.Errorf("no such order")), "no such order", nil},
 		{"a GraphQL error with a cause", &gqlerror.Error{Message: "no such order", Err: errSecret}, "no such order", nil},
 		{"a GraphQL error below one that repeats it", gqlerror.Wrap(fmt.Errorf("10.0.0.7: %w", gqlerror.Errorf("no such order"))), "no such order", nil},
+		{"a GraphQL error repeated below one", &gqlerror.Error{Message: "no such order", Err: fmt.Errorf("10.0.0.7: %w", gqlerror.Errorf("no such order"))}, "no such order", nil},
 		{"a code", coded("NOT_FOUND", errSecret), "mine", "NOT_FOUND"},
 		{"a code on what only wraps", withCode("NOT_FOUND", gqlerror.Wrap(errNoOrder)), "no such order", "NOT_FOUND"},
 		{"a marked error", policy.AsClientError(errNoOrder), "no such order", nil},
@@ -121,6 +123,13 @@ func TestErrorsNotForClientsAreHidden(t *testing.T) {
 		"one made presentable with a position":      gqlerror.WrapPos(nil, errSecret),
 		"one made presentable twice":                gqlerror.Wrap(gqlerror.Wrap(errSecret)),
 		"one with an empty code":                    withCode("", gqlerror.Wrap(errSecret)),
+		"one with an empty code of another type":    &gqlerror.Error{Message: errSecret.Error(), Err: errSecret, Extensions: map[string]any{"code": errorCode("")}},
+		"one that repeats a message below":          &gqlerror.Error{Message: errSecret.Error(), Err: gqlerror.Wrap(errSecret)},
+		"one that repeats a message far below":      &gqlerror.Error{Message: errSecret.Error(), Err: fmt.Errorf("prices: %w", errors.Join(errNoOrder, gqlerror.Wrap(gqlerror.Wrap(errSecret))))},
+		"one that never says the same":              gqlerror.Wrap(new(moody)),
+		"one that wraps itself":                     forever{},
+		"one that wraps itself, made presentable":   gqlerror.Wrap(forever{}),
+		"joined with one that wraps itself":         errors.Join(gqlerror.Errorf("no such order"), forever{}),
 		"a dependency's status":                     &policy.ResponseError{Status: 404},
 		"a permanent error":                         policy.Permanent(errSecret),
 		"joined with a marked one":                  errors.Join(policy.AsClientError(errNoOrder), errSecret),
@@ -152,6 +161,8 @@ func TestErrorsNotForClientsAreHidden(t *testing.T) {
 			require.Len(t, records(), 1)
 			assert.Equal(t, presented.Extensions["instance"], records()[0].Instance)
 			assert.Equal(t, err, presented.Err)
+
+			requireHidden(t, gqlerrors.Presenter(nil, gqlerrors.MaskUnknown(logger))(field(nil), causes.Hide(err))) // as the extension returns it
 		})
 	}
 }
@@ -161,6 +172,23 @@ type nilFallback struct{}
 
 func (*nilFallback) Error() string { return errSecret.Error() }
 func (*nilFallback) Unwrap() error { return (*policy.FallbackError)(nil) }
+
+// errorCode is a code of a type of its own.
+type errorCode string
+
+// moody is an error that never says the same.
+type moody struct{ said int }
+
+func (m *moody) Error() string {
+	m.said++
+	return fmt.Sprintf("%v (%d)", errSecret, m.said)
+}
+
+// forever is an error that wraps itself.
+type forever struct{}
+
+func (forever) Error() string   { return errSecret.Error() }
+func (f forever) Unwrap() error { return f }
 
 // empty is an error that could wrap several.
 type empty struct{}

@@ -2,8 +2,6 @@
 package causes
 
 import (
-	"errors"
-
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/internal/errtree"
@@ -14,13 +12,14 @@ import (
 // [*gqlerror.Error] in a chain, and that may be the cause of a [*policy.Error], or what a
 // fallback that failed by itself was given. Where nothing needs hiding, the result is err;
 // otherwise it is a new [*gqlerror.Error] that unwraps to err. A [gqlerror.List], which gqlgen
-// takes apart, is returned as it is.
+// takes apart, is returned as it is. Of an error that wraps itself gqlgen would never find what to
+// report: there is always a new one.
 func Hide(err error) error {
 	if _, ok := err.(gqlerror.List); ok || err == nil {
 		return err
 	}
-	reported, _ := errors.AsType[*gqlerror.Error](err)
-	own := first(err)
+	reported, _ := errtree.As[*gqlerror.Error](err)
+	own, whole := first(err)
 	if own != nil {
 		if own == reported {
 			return err
@@ -29,17 +28,17 @@ func Hide(err error) error {
 		shown.Err = err
 		return &shown
 	}
-	message := text(err)
-	if reported == nil && message == err.Error() {
+	message := Text(err)
+	if reported == nil && whole && message == err.Error() {
 		return err
 	}
 	return &gqlerror.Error{Err: err, Message: message}
 }
 
 // first finds the first GraphQL error in a chain, in the order of [errors.As], that is not a
-// cause.
-func first(err error) (found *gqlerror.Error) {
-	errtree.Walk(err, func(err error) (descend bool) {
+// cause. It is not whole if err wraps itself.
+func first(err error) (found *gqlerror.Error, whole bool) {
+	whole = errtree.Walk(err, func(err error) (descend bool) {
 		if found != nil {
 			return false
 		}
@@ -49,25 +48,25 @@ func first(err error) (found *gqlerror.Error) {
 		case *policy.Error:
 		case *policy.FallbackError:
 			if err != nil {
-				found = first(err.Err)
+				found, _ = first(err.Err)
 			}
 		default:
 			return true
 		}
 		return false
 	})
-	return found
+	return found, whole
 }
 
-// text is what an error says, without its cause.
-func text(err error) string {
+// Text is what an error says, without its cause.
+func Text(err error) string {
 	switch err := err.(type) {
 	case *policy.Error:
 		bare := *err
 		bare.Cause = nil
 		return bare.Error()
 	case *policy.FallbackError:
-		return text(err.Err)
+		return Text(err.Err)
 	default:
 		return err.Error()
 	}

@@ -92,3 +92,15 @@ func TestGqlgenReportsAGraphQLErrorThatStandsBehindACause(t *testing.T) {
 	assert.Equal(t, err, reported.Err)
 	assert.NoError(t, own.Err, "the error it came from must stay as it was")
 }
+
+// itself is an error that wraps itself, in which gqlgen would look for a GraphQL error forever.
+type itself struct{}
+
+func (i itself) Error() string { return "no end" }
+func (i itself) Unwrap() error { return i }
+
+func TestGqlgenReportsAnErrorThatWrapsItself(t *testing.T) {
+	reported := graphql.DefaultErrorPresenter(t.Context(), causes.Hide(fmt.Errorf("quotes: %w", itself{})))
+
+	assert.Equal(t, "quotes: no end", reported.Message)
+}

@@ -1,23 +1,32 @@
 // Package errtree walks errors and what they wrap.
 package errtree
 
-import "slices"
+import (
+	"reflect"
+	"slices"
+)
 
 // limit is how many errors of a tree are visited: more than any tree holds that has no cycle.
 const limit = 1 << 20
 
+// suspicious is how long a chain is that is looked at for a cycle.
+const suspicious = 64
+
 // Walk calls visit for err and everything that it wraps, joined errors included, in the order of
 // [errors.As]. What lies beneath an error for which visit returns false is left out. Of an
-// error that wraps itself, Walk gives up in the end.
-func Walk(err error, visit func(error) (descend bool)) {
+// error that wraps itself, Walk gives up in the end, and reports false.
+func Walk(err error, visit func(error) (descend bool)) (whole bool) {
 	var pending []error // the rest of the joins around err, what comes next at the end
+	var seen error      // one of the chain, which would come again in a cycle
+	length, until := 0, suspicious
 	for range limit {
 		for err == nil {
 			if len(pending) == 0 {
-				return
+				return true
 			}
 			last := len(pending) - 1
 			err, pending = pending[last], pending[:last]
+			seen, length, until = nil, 0, suspicious
 		}
 		if !visit(err) {
 			err = nil
@@ -34,5 +43,33 @@ func Walk(err error, visit func(error) (descend bool)) {
 		default:
 			err = nil
 		}
+		switch length++; {
+		case err == nil:
+		case seen != nil && err == seen:
+			return false
+		case length == until:
+			if seen = nil; reflect.ValueOf(err).Comparable() {
+				seen = err
+			}
+			until *= 2
+		}
 	}
+	return false
+}
+
+// As finds what [errors.As] finds, and ends where that would not.
+func As[T error](err error) (found T, ok bool) {
+	Walk(err, func(err error) (descend bool) {
+		if ok {
+			return false
+		}
+		if found, ok = err.(T); ok {
+			return false
+		}
+		if as, has := err.(interface{ As(target any) bool }); has {
+			ok = as.As(&found)
+		}
+		return !ok
+	})
+	return found, ok
 }

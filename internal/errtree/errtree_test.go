@@ -2,6 +2,7 @@ package errtree_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -92,20 +93,86 @@ func TestWalkReachesTheDepthOfAnyTree(t *testing.T) {
 	}
 }
 
+// itself is an error that wraps itself, and is no pointer.
+type itself struct{ any }
+
+func (i itself) Error() string { return "itself" }
+func (i itself) Unwrap() error { return i }
+
 func TestWalkEndsWhenAnErrorWrapsItself(t *testing.T) {
 	chain := &link{name: "link"}
 	chain.next = chain
+	longer := &link{name: "link", next: &link{name: "link", next: &link{name: "link"}}}
+	longer.next.(*link).next.(*link).next = longer
+	var led error = longer
+	for range 1000 {
+		led = &link{"link", led}
+	}
 	loop := make(fork, 3)
 	loop[0], loop[2] = loop, loop
-	for behaviour, err := range map[string]error{"a chain": chain, "a fork": loop} {
+	for behaviour, row := range map[string]struct {
+		err  error
+		most int // visits
+	}{
+		"a chain":                    {chain, 100},
+		"a chain of several":         {longer, 100},
+		"a chain that leads there":   {led, 5000},
+		"a chain in a fork":          {fork{errors.New("leaf"), chain}, 200},
+		"a value":                    {itself{}, 100},
+		"a value that can't compare": {itself{[]int{}}, 1 << 20},
+		"a fork":                     {loop, 1 << 20},
+	} {
 		t.Run(behaviour, func(t *testing.T) {
 			visits := 0
-			errtree.Walk(err, func(error) (descend bool) {
+			whole := errtree.Walk(row.err, func(error) (descend bool) {
 				visits++
 				return true
 			})
 
-			assert.Greater(t, visits, 100_000)
+			assert.False(t, whole)
+			assert.LessOrEqual(t, visits, row.most)
+			_, ok := errtree.As[fork](fork{row.err})
+			assert.True(t, ok)
+			_, ok = errtree.As[*other](row.err)
+			assert.False(t, ok)
+		})
+	}
+	assert.True(t, errtree.Walk(errors.New("leaf"), func(error) bool { return true }))
+	assert.True(t, errtree.Walk(chain, func(error) bool { return false }))
+}
+
+// other is an error that none of these is.
+type other struct{ error }
+
+// claiming is an error that is a link by its As method.
+type claiming struct{ error }
+
+func (c claiming) As(target any) bool {
+	as, ok := target.(**link)
+	if ok {
+		*as = &link{name: "claimed"}
+	}
+	return ok
+}
+
+func TestAsFindsWhatErrorsAsFinds(t *testing.T) {
+	leaf := errors.New("leaf")
+	var none *link
+	for behaviour, err := range map[string]error{
+		"no error":            nil,
+		"another":             leaf,
+		"itself":              &link{"a", leaf},
+		"a chain":             fmt.Errorf("b: %w", &link{"a", leaf}),
+		"the first of a fork": fork{leaf, &link{"a", leaf}, &link{"b", leaf}},
+		"an As method":        fork{leaf, claiming{leaf}, &link{"b", leaf}},
+		"a nil pointer":       fork{none, &link{"b", leaf}},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			want, wantOK := errors.AsType[*link](err)
+			found, ok := errtree.As[*link](err)
+
+			assert.Equal(t, wantOK, ok)
+			assert.Equal(t, want, found)
 		})
 	}
 }
