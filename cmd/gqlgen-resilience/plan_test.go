@@ -178,18 +178,6 @@ func TestAPlansWarningsFailOnlyWhereTheyMust(t *testing.T) {
 	assert.Equal(t, warnings+"gqlgen-resilience: warnings: 2\n", problems)
 }
 
-func TestASubgraphNeedsNotDeclareWhatGeneratingDoes(t *testing.T) {
-	inFolder(t, map[string]string{"schema.graphqls": `
-extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
-type Query { order: Order @resilience(timeout: "1s") }
-type Order @key(fields: "id") { id: ID! @shareable }`})
-
-	code, output, problems := callPlan("-schema", "schema.graphqls")
-
-	assert.Equal(t, 0, code, problems)
-	assert.Contains(t, output, "\nQuery.order ")
-}
-
 func TestAPlanIsNotMadeOfSchemaAndConfiguration(t *testing.T) {
 	code, output, problems := callPlan("-schema", "a", "-config", "b")
 

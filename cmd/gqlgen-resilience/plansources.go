@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/99designs/gqlgen/codegen/config"
 	"github.com/99designs/gqlgen/plugin/federation"
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/gqlresilience/gqlresilience/schema/plugin"
 )
@@ -49,25 +52,60 @@ func declare(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	const specs = "specs.apollo.dev/federation/"
-	links := func(version string) bool {
-		return slices.ContainsFunc(cfg.Sources, func(source *ast.Source) bool { return strings.Contains(source.Input, specs+version) })
+	version, linked := linkedFederation(cfg.Sources)
+	if !linked && !cfg.Federation.IsDefined() {
+		cfg.Sources = append(cfg.Sources, missing...)
+		return nil
 	}
-	if cfg.Federation.IsDefined() || links("") {
-		version := cfg.Federation.Version
-		if version == 0 && links("v2") {
-			version = 2
-		}
-		federated, err := federation.New(version, cfg)
-		if err != nil {
-			return err
-		}
-		declarations, err := federated.InjectSourcesEarly()
-		if err != nil {
-			return err
-		}
-		missing = append(missing, declarations...)
+	federated, err := federation.New(cmp.Or(cfg.Federation.Version, version), cfg)
+	if err != nil {
+		return err
 	}
-	cfg.Sources = append(cfg.Sources, missing...)
+	declarations, err := federated.InjectSourcesEarly()
+	if err != nil {
+		return err
+	}
+	cfg.Sources = slices.Concat(cfg.Sources, missing, declarations)
+	return declareEntities(cfg, federated)
+}
+
+// linkedFederation looks for federation's specification among those that the schema links, and
+// returns its major version, as far as gqlgen tells them apart.
+func linkedFederation(sources []*ast.Source) (version int, linked bool) {
+	for _, source := range sources {
+		document, err := parser.ParseSchema(source)
+		if err != nil {
+			continue // which loading the schema reports
+		}
+		for _, definition := range slices.Concat(document.Schema, document.SchemaExtension) {
+			for _, link := range definition.Directives.ForNames("link") {
+				url := link.Arguments.ForName("url")
+				if url == nil || url.Value == nil {
+					continue
+				}
+				if _, spec, ok := strings.Cut(url.Value.Raw, "specs.apollo.dev/federation/"); ok {
+					linked = true
+					if strings.HasPrefix(spec, "v2") {
+						version = 2
+					}
+				}
+			}
+		}
+	}
+	return version, linked
+}
+
+// declareEntities adds what the federation's gateway asks for, through which fields fail too. A
+// schema that was printed with it has it already.
+func declareEntities(cfg *config.Config, federated *federation.Federation) error {
+	s, err := gqlparser.LoadSchema(cfg.Sources...)
+	if err != nil || s.Query == nil || s.Query.Fields.ForName("_service") != nil {
+		return nil // of a schema that can't be loaded, loading it again tells
+	}
+	entities, err := federated.InjectSourcesLate(s)
+	if err != nil {
+		return err
+	}
+	cfg.Sources = append(cfg.Sources, entities...)
 	return nil
 }
