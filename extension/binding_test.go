@@ -2,6 +2,7 @@ package extension_test
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"strings"
 	"testing"
@@ -54,9 +55,12 @@ type Extra { any: String }
 	wrong := []extension.Option{
 		answerWith("Order.total", "4"), answerWith("Order.unbound", 4), answerWith("Line.alias", 4), answerWith("Line.weight", "4"),
 	}
-	require.EqualError(t, extension.New(newRegistry(t, nil), wrong...).Validate(es), "gqlresilience:\n"+
-		`WithFallback("Line.weight"): returns string, but the Go method that it is bound to returns int`+"\n"+
-		`WithFallback("Order.total"): returns string, but the Go method that it is bound to returns float64`)
+	guesses := []string{
+		`WithFallback("Line.weight"): returns string, but the Go method that it looks bound to returns int`,
+		`WithFallback("Order.total"): returns string, but the Go method that it looks bound to returns float64`,
+	}
+	require.Equal(t, guesses, warningsOf(t, es, wrong...))
+	require.Equal(t, guesses, warningsOf(t, es, append(wrong, extension.Strict())...), "gqlgen.yml may bind another")
 
 	data := []extension.Option{
 		onlyTimed("Order.id"), onlyTimed("Order.created"), onlyTimed("Order.unbound"), onlyTimed("Line.name"), onlyTimed("Extra.any"),
@@ -64,11 +68,101 @@ type Extra { any: String }
 		onlyTimed("Query.order"), answerWith("Order.total", 4.0),
 	}
 	require.Equal(t, []string{
-		`WithField("Extra.any"): ` + plainData,
-		`WithField("Line.name"): ` + plainData,
-		`WithField("Order.created"): ` + plainData,
-		`WithField("Order.id"): ` + plainData,
-	}, warningsOf(t, es, data...))
+		`WithField("Extra.any"): looks like ` + plainData,
+		`WithField("Line.name"): looks like ` + plainData,
+		`WithField("Order.created"): looks like ` + plainData,
+		`WithField("Order.id"): looks like ` + plainData,
+	}, warningsOf(t, es, append(data, extension.Strict())...))
+}
+
+// What reflection is easily wrong about.
+type (
+	trapRoot struct {
+		onlySchema
+		Resolvers interface {
+			Query() trapQueryResolver
+			Table() trapTableResolver
+		}
+	}
+	trapQueryResolver interface {
+		Orders(ctx context.Context) (trapOrders, error)
+		Props(ctx context.Context) (trapProps, error)
+		Order(ctx context.Context) (*trapOrder, error)
+		Shop(ctx context.Context) (*trapShop, error)
+	}
+	trapTableResolver interface {
+		Rows(ctx context.Context, obj trapOrders) ([]string, error)
+		Cells(ctx context.Context, objs []trapOrders) ([]string, error)
+	}
+	trapOrders   []*trapOrder
+	trapProps    map[string]int
+	trapOrder    struct{ Buyer *trapOldBuyer }
+	trapShop     struct{ Boss *trapBoss }
+	trapOldBuyer struct{ Name string }
+	trapBoss     struct{}
+)
+
+func (trapOrders) Total() int   { return 0 }
+func (trapProps) Size() int     { return 0 }
+func (*trapBoss) Name() string  { return "" }
+func (*trapBoss) Other() string { return "" }
+
+func newTrap(t *testing.T, sdl string) *trapRoot {
+	return &trapRoot{onlySchema: onlySchema{schema: loadShop(t, sdl)}}
+}
+
+const trapSDL = `
+type Query { orders: Orders props: Props order: Order shop: Shop }
+type Orders { total: Int }
+type Props { size: Int }
+type Order { buyer: Customer }
+type Shop { boss: Customer }
+type Customer { name: String other: Int }
+type Table { rows: [String] cells: String }`
+
+func TestMethodsOfNamedSlicesAndMapsAreNoPlainData(t *testing.T) {
+	require.Empty(t, warningsOf(t, newTrap(t, trapSDL), onlyTimed("Orders.total"), onlyTimed("Props.size"),
+		answerWith("Orders.total", 1), answerWith("Props.size", 1)))
+}
+
+func TestWhereTwoWaysToAnObjectDisagreeNothingIsKnownOfIt(t *testing.T) {
+	for range 20 { // in whatever order a map has its types
+		require.Empty(t, warningsOf(t, newTrap(t, trapSDL), onlyTimed("Customer.name"), answerWith("Customer.other", 1)))
+	}
+}
+
+func TestWhatLooksLikePlainDataStaysInThePlan(t *testing.T) {
+	es := newTrap(t, `
+type Query { order: Order }
+type Order @resilience(timeout: "1s") { buyer: Customer }
+type Customer { name: String @resilience(timeout: "1s") }`)
+	e := extension.New(newRegistry(t, nil), extension.Strict(), extension.WithLogger(slog.New(slog.DiscardHandler)))
+	require.NoError(t, e.Validate(es))
+	require.Equal(t, []string{
+		"shop.graphqls:4: Customer.name: looks like " + plainData,
+		"shop.graphqls:3 (type Order): all fields look like plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing",
+	}, e.Warnings())
+
+	plan := e.Plan()
+	require.Len(t, plan.Fields, 2)
+	for _, f := range plan.Fields {
+		require.True(t, f.LooksLikeData, f.Coordinate)
+		require.Equal(t, f.Coordinate == "Order.buyer", f.ByType)
+		require.Contains(t, plan.String(), "\n"+f.Coordinate+" *")
+	}
+	require.Contains(t, plan.String(), "\n* Looks like plain data in Go: under the policy only if gqlgen.yml binds it to a resolver or method.\n")
+	encoded, err := json.Marshal(plan)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(encoded), `"looksLikeData":true`))
+}
+
+func TestAParentThatIsANamedSliceMakesNoBatch(t *testing.T) {
+	quiet := extension.WithLogger(slog.New(slog.DiscardHandler))
+	e := extension.New(newRegistry(t, nil), onlyTimed("Table.rows"), onlyTimed("Table.cells"), answerWith("Table.rows", []string{}), answerWith("Table.cells", ""), quiet)
+	require.NoError(t, e.Validate(newTrap(t, trapSDL)))
+	warnings := strings.Join(e.Warnings(), "\n")
+	require.NotContains(t, warnings, "Table.rows")
+	require.Contains(t, warnings, `"Table.cells"): a batch field without a guard`)
 }
 
 func TestAnEntityFinderOfHiddenResolversMayHaveItsGuard(t *testing.T) {

@@ -58,10 +58,22 @@ func WithOperationBudget(b Budget) Option {
 		if b.Concurrency < 0 {
 			e.mistake("WithOperationBudget: Concurrency: %d: must not be negative", b.Concurrency)
 		}
-		if b.Header != strings.TrimSpace(b.Header) {
-			e.mistake("WithOperationBudget: Header: %q: must have no spaces around it", b.Header)
+		if !isHeaderName(b.Header) {
+			e.mistake("WithOperationBudget: Header: %q: must be the name of a header, such as \"X-Time-Left\"", b.Header)
 		}
 	}
+}
+
+// isHeaderName reports whether all of the text may stand in the name of an HTTP header.
+func isHeaderName(text string) bool {
+	for _, c := range []byte(text) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 type budgetKey struct{}

@@ -266,7 +266,7 @@ func TestMistakesInABudgetAreFoundAtBoot(t *testing.T) {
 WithOperationBudget: Timeout: -1s: must not be negative
 WithOperationBudget: Retries: -2: must not be negative
 WithOperationBudget: Concurrency: -3: must not be negative
-WithOperationBudget: Header: " X": must have no spaces around it`,
+WithOperationBudget: Header: " X": must be the name of a header, such as "X-Time-Left"`,
 		use(t, schema, extension.New(newRegistry(t, nil), extension.WithOperationBudget(extension.Budget{
 			Timeout: -time.Second, Retries: new(-2), Concurrency: -3, Header: " X",
 		}))))

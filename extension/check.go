@@ -21,8 +21,10 @@ type check struct {
 	fields       []schema.Field
 	compositions []policy.Composition          // of fields
 	protected    map[string]policy.Description // what passes a policy for all that is known, by coordinate
+	reach        reach
 	errs         []error
 	warnings     []string
+	guesses      map[string]bool // those of the warnings that may be wrong
 }
 
 // newCheck finds all mistakes, and what can be warned about before there are policies.
@@ -32,6 +34,7 @@ func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 	c := &check{
 		Extension: e, schema: s, generated: newGenerated(es, e.resolvers),
 		fields: fields, compositions: compositions(s, fields), warnings: warnings,
+		reach: newReach(s), guesses: map[string]bool{},
 	}
 	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, fields), e.staleMistakes(c.generated, fields), err)
 	if e.registry != nil {
@@ -44,12 +47,15 @@ func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 	return c
 }
 
-// err joins the errors and, in strict mode, the warnings.
+// err joins the errors and, in strict mode, the warnings: a guess must not keep a server from
+// starting.
 func (c *check) err() error {
 	errs := c.errs
 	if c.strict {
 		for _, warning := range c.warnings {
-			errs = append(errs, errors.New(warning))
+			if !c.guesses[warning] {
+				errs = append(errs, errors.New(warning))
+			}
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -159,8 +165,3 @@ func hasTimeout(layer policy.Layer) bool {
 
 // isOn reports whether a stage that is mentioned with that Enabled is on.
 func isOn(enabled *bool) bool { return enabled == nil || *enabled }
-
-// isMutating reports whether the field is one of a root type whose operations are not retried.
-func isMutating(s *ast.Schema, f schema.Field) bool {
-	return f.Object == rootName(s.Mutation) || f.Object == rootName(s.Subscription)
-}

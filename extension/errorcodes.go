@@ -19,6 +19,9 @@ func WithErrorCodes(answers gqlerrors.Answers) Option {
 		}
 		e.answers = gqlerrors.Answers{}
 		maps.Copy(e.answers, answers)
+		if len(answers) == 0 {
+			e.mistake("WithErrorCodes: gives no answer")
+		}
 		if err := answers.Validate(); err != nil {
 			e.mistakes = append(e.mistakes, fmt.Errorf("WithErrorCodes: %w", err))
 		}

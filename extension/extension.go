@@ -61,6 +61,10 @@ func New(registry *policy.Registry, options ...Option) *Extension {
 		e.clientErrorCodes[code] = true
 	}
 	for _, option := range options {
+		if option == nil {
+			e.mistake("New: an option is nil")
+			continue
+		}
 		option(e)
 	}
 	if registry == nil {

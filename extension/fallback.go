@@ -50,18 +50,40 @@ func (e *Extension) fallbackMistakes(g *generated, fields []schema.Field) error 
 		if !ok {
 			continue
 		}
-		bound, result, fits := "the resolver", g.fieldResult(f), fitsField
-		switch {
-		case g.guarded[f.Coordinate()]:
-			result, fits = g.binding(f).returns, fitsResolver
-		case g.binding(f).source == sourceMethod:
-			bound = "the Go method that it is bound to"
-		}
-		if result != nil && !fits(fallback.returns, result) {
-			errs = append(errs, fmt.Errorf("WithFallback(%q): returns %v, but %s returns %v", f.Coordinate(), fallback.returns, bound, result))
+		if problem, guessed := g.misfit(f, fallback); problem != "" && !guessed {
+			errs = append(errs, errors.New(problem))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// misfit tells of a fallback of a type that its field can't hold, and whether that is guessed.
+func (g *generated) misfit(f schema.Field, by fallback) (problem string, guessed bool) {
+	bound, result, fits := g.binding(f), g.fieldResult(f), fitsField
+	returns := "the resolver"
+	switch {
+	case g.guarded[f.Coordinate()]:
+		result, fits = bound.returns, fitsResolver
+	case bound.source == sourceMethod && bound.guessed:
+		returns = "the Go method that it looks bound to"
+	case bound.source == sourceMethod:
+		returns = "the Go method that it is bound to"
+	}
+	if result == nil || fits(by.returns, result) {
+		return "", false
+	}
+	return fmt.Sprintf("WithFallback(%q): returns %v, but %s returns %v", f.Coordinate(), by.returns, returns, result), bound.guessed
+}
+
+// warnOfFallbackTypes warns of fallbacks whose type is wrong by a guess.
+func (c *check) warnOfFallbackTypes() {
+	for _, f := range c.fields {
+		if by, ok := c.fallbacks[f.Coordinate()]; ok {
+			if problem, guessed := c.generated.misfit(f, by); guessed {
+				c.guess("%s", problem)
+			}
+		}
+	}
 }
 
 // fitsField reports whether gqlgen may take a value of the type in place of a resolver's result.

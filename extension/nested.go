@@ -2,8 +2,6 @@ package extension
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/gqlresilience/gqlresilience/policy"
@@ -16,19 +14,19 @@ const exampleItems = 100
 // multiplied tells how many calls one query may make of a field with retries that lies under
 // others with retries. A field's retries don't repeat what lies under it, which runs once the
 // field has its value: attempts add up, and it is the lists in between that multiply them.
-func (c *check) multiplied(ancestry *schema.Ancestry, f schema.Field) string {
+func (c *check) multiplied(n *nesting, f schema.Field) string {
 	own := c.attempts(f)
 	if own == 1 {
 		return ""
 	}
-	above := c.retriedAbove(ancestry, f)
+	// One call of a batch resolver answers for the whole list that it is right under, in its guard.
+	above := n.above(f, c.generated.isBatch(f) && (c.generated.guarded[f.Coordinate()] || c.withoutCode()))
 	if len(above) == 0 {
 		return ""
 	}
 	calls, listed := 0, false
 	var places []string
-	for _, coordinate := range slices.Sorted(maps.Keys(above)) {
-		retried := above[coordinate]
+	for i, retried := range above {
 		place, times := "under", 1
 		if retried.listed {
 			place, times, listed = "for each item under", exampleItems, true
@@ -38,7 +36,12 @@ func (c *check) multiplied(ancestry *schema.Ancestry, f schema.Field) string {
 		} else if calls != policy.Unlimited {
 			calls = max(calls, retried.attempts+times*own)
 		}
-		places = append(places, fmt.Sprintf("%s %s, with up to %s", place, coordinate, count(retried.attempts)))
+		if i < mostListed {
+			places = append(places, fmt.Sprintf("%s %s, with up to %s", place, n.fields[retried.field].Coordinate(), count(retried.attempts)))
+		}
+	}
+	if more := len(above) - len(places); more > 0 {
+		places = append(places, fmt.Sprintf("%d more", more))
 	}
 	with := ""
 	if listed {
@@ -48,65 +51,17 @@ func (c *check) multiplied(ancestry *schema.Ancestry, f schema.Field) string {
 		count(own), strings.Join(places, ", and "), with, count(calls))
 }
 
-// retried is a field with retries above another.
-type retried struct {
-	attempts int
-	listed   bool // there is a list in between: the lower field may run many times
-}
-
-// retriedAbove returns the nearest fields with retries above f, by coordinate.
-func (c *check) retriedAbove(ancestry *schema.Ancestry, f schema.Field) map[string]retried {
-	type step struct {
-		object string
-		listed bool
-		far    bool // from f: there is another field in between
-	}
-	fields := map[string]schema.Field{}
-	for _, protected := range c.fields {
-		fields[protected.Coordinate()] = protected
-	}
-	// One call of a batch resolver answers for the whole list that it is right under, in its guard.
-	batched := c.generated.isBatch(f) && (c.generated.guarded[f.Coordinate()] || c.withoutCode())
-	found, seen := map[string]retried{}, map[step]bool{}
-	var climb func(step)
-	climb = func(at step) {
-		if seen[at] || at.far && at.object == f.Object { // not once around a circle of types
-			return
-		}
-		seen[at] = true
-		for _, parent := range ancestry.Parents(at.object) {
-			list := parent.Definition.Type
-			if batched && !at.far && list.Elem != nil {
-				list = list.Elem
-			}
-			listed := at.listed || list.Elem != nil
-			above, protected := fields[parent.Coordinate()]
-			attempts := 1
-			if protected {
-				attempts = c.attempts(above)
-			}
-			switch {
-			case attempts == 1:
-				climb(step{parent.Object, listed, true})
-			case isMutating(c.schema, above) && !f.Idempotent: // then f has no retries
-			default:
-				known := found[parent.Coordinate()]
-				found[parent.Coordinate()] = retried{attempts, listed || known.listed}
-			}
-		}
-	}
-	climb(step{object: f.Object})
-	return found
-}
-
 // attempts is how many attempts at the field there may be in operations that may retry it.
 func (c *check) attempts(f schema.Field) int {
 	made, ok := c.protected[f.Coordinate()]
-	if !ok || isMutating(c.schema, f) && !f.Idempotent {
+	if !ok || !c.isRetried(f) {
 		return 1
 	}
 	return made.Attempts
 }
+
+// isRetried reports whether there are operations that may retry the field.
+func (c *check) isRetried(f schema.Field) bool { return f.Idempotent || c.reach.inQueries(f.Object) }
 
 // count is n in words of a message.
 func count(n int) string {

@@ -65,12 +65,7 @@ func WithFallback[T any](coordinate string, answer func(ctx context.Context, err
 			e.mistake("WithFallback(%q): the function is nil", coordinate)
 			return
 		}
-		var conditions conditions
-		for _, option := range options {
-			if err := option(&conditions); err != nil {
-				e.mistake("WithFallback(%q): %w", coordinate, err)
-			}
-		}
+		conditions := e.conditionsOf(options, "WithFallback", coordinate)
 		e.fallbacks[coordinate] = newFallback(answer, conditions)
 	}
 }
@@ -84,6 +79,20 @@ type conditions []condition
 type condition struct {
 	holds func(error) bool
 	names []string // what a [Plan] calls it
+}
+
+// conditionsOf returns the conditions that the options name for a field's fallback.
+func (e *Extension) conditionsOf(options []FallbackOption, given, coordinate string) (c conditions) {
+	for _, option := range options {
+		err := errors.New("an option is nil")
+		if option != nil {
+			err = option(&c)
+		}
+		if err != nil {
+			e.mistake("%s(%q): %w", given, coordinate, err)
+		}
+	}
+	return c
 }
 
 func (c conditions) any() func(error) bool {
@@ -154,7 +163,8 @@ func WithResolvers(resolvers any) Option {
 	}
 }
 
-// Strict makes errors of what is otherwise warned about at boot: [Extension.Warnings] lists it.
+// Strict makes errors of what is otherwise warned about at boot: [Extension.Warnings] lists it. What
+// only looks wrong, where no guards were generated that know, stays a warning.
 // Warnings are reported beside mistakes, except those that need finished policies: fix the
 // mistakes to see them.
 func Strict() Option {
@@ -191,6 +201,9 @@ func WithoutErrorMapping() Option {
 // NOT_FOUND, GRAPHQL_VALIDATION_FAILED, GRAPHQL_PARSE_FAILED and PERSISTED_QUERY_NOT_FOUND.
 func WithClientErrorCodes(codes ...string) Option {
 	return func(e *Extension) {
+		if len(codes) == 0 {
+			e.mistake("WithClientErrorCodes: names no code")
+		}
 		for _, code := range codes {
 			if strings.TrimSpace(code) == "" {
 				e.mistake("WithClientErrorCodes: %q: a code must not be blank", code)

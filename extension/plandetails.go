@@ -20,23 +20,28 @@ type planGroup struct {
 // groups lists the groups in the order in which their fields come up.
 func (p Plan) groups() []*planGroup {
 	var groups []*planGroup
+	byPolicy, bySettings := map[string]*planGroup{}, map[string]*planGroup{}
 	for _, f := range p.Fields {
-		at := slices.IndexFunc(groups, func(g *planGroup) bool { return g.fields[0].isLike(f) })
-		if at < 0 {
-			at = len(groups)
-			groups = append(groups, &planGroup{})
+		settings := ""
+		group := byPolicy[f.Policy]
+		if f.Policy == f.Coordinate {
+			settings = fmt.Sprintf("%q", f.notableSettings())
+			group = cmp.Or(group, bySettings[settings])
 		}
-		groups[at].fields = append(groups[at].fields, f)
+		if group == nil {
+			group = &planGroup{}
+			groups = append(groups, group)
+			byPolicy[f.Policy] = group
+			if f.Policy == f.Coordinate {
+				bySettings[settings] = group
+			}
+		}
+		group.fields = append(group.fields, f)
 	}
 	for _, g := range groups {
 		g.findCommon()
 	}
 	return groups
-}
-
-func (f PlanField) isLike(other PlanField) bool {
-	own := f.Policy == f.Coordinate && other.Policy == other.Coordinate
-	return f.Policy == other.Policy || own && slices.Equal(f.notableSettings(), other.notableSettings())
 }
 
 // findCommon finds out what most fields have, in the order of the field with most settings.
@@ -134,6 +139,10 @@ func (g *planGroup) differences(f PlanField) (rows [][]string) {
 		}
 	}
 	for i, ancestor := range f.TakesAlong {
+		if i == mostListed {
+			row("", fmt.Sprintf("and %d more", len(f.TakesAlong)-i))
+			break
+		}
 		label := ""
 		if i == 0 {
 			label = "failure takes along"

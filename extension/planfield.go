@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vektah/gqlparser/v2/ast"
-
 	"github.com/gqlresilience/gqlresilience/policy"
 	"github.com/gqlresilience/gqlresilience/schema"
 )
@@ -24,6 +22,10 @@ type PlanField struct {
 	// ByType: it is annotated by its object type alone, and runs under the policy only if it has
 	// a resolver or a bound method, which is not known. See [WithResolvers].
 	ByType bool
+
+	// LooksLikeData: it seems to be bound to plain data in Go, and then never runs under the policy.
+	// Where guards are generated that is known, and such a field has no place in the plan.
+	LooksLikeData bool
 
 	// Policy is the name of the policy: the preset's or, without one, the coordinate.
 	Policy string
@@ -78,29 +80,28 @@ func (e *Extension) planServer(made *server) []PlanField {
 	s := made.schema
 	fields, _, _ := schema.Walk(s, e.settings()) // which has found no mistake before
 	code := newGenerated(made.executable, e.resolvers)
-	queried := reachable(s, s.Query)
-	mutated := reachable(s, s.Mutation, s.Subscription)
+	reach := newReach(s)
 	ancestry := schema.NewAncestry(s)
 	var list []PlanField
 	for _, f := range fields {
-		has, source := made.fields[fieldKey{f.Object, f.Name}], code.binding(f).source
-		if has == nil || source == sourceData {
+		has, bound := made.fields[fieldKey{f.Object, f.Name}], code.binding(f)
+		if has == nil || bound.isData() {
 			continue
 		}
 		planned := PlanField{
-			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && source == sourceUnknown,
-			Policy: has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
+			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && !bound.callable(),
+			LooksLikeData: bound.source == sourceData,
+			Policy:        has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
 			TakesAlong: ancestry.Nullable(f),
 		}
 		planned.HookedIn = "middleware"
 		if has.guarded {
 			planned.HookedIn = "guard"
 		}
-		// No operation's selections lead to Entity, whose fields federation calls in queries.
-		if queried[f.Object] || !mutated[f.Object] {
+		if reach.inQueries(f.Object) {
 			planned.QueryAttempts = planned.Description.Attempts
 		}
-		if mutated[f.Object] {
+		if reach.mutated[f.Object] {
 			planned.MutationAttempts = 1
 			if f.Idempotent {
 				planned.MutationAttempts = planned.Description.Attempts
@@ -113,31 +114,6 @@ func (e *Extension) planServer(made *server) []PlanField {
 		list = append(list, planned)
 	}
 	return list
-}
-
-// reachable returns the object types that fields of the roots can lead to, the roots included.
-func reachable(s *ast.Schema, roots ...*ast.Definition) map[string]bool {
-	found := map[string]bool{}
-	var visit func(definition *ast.Definition)
-	visit = func(definition *ast.Definition) {
-		if definition == nil || found[definition.Name] {
-			return
-		}
-		found[definition.Name] = true
-		if definition.IsAbstractType() {
-			for _, possible := range s.PossibleTypes[definition.Name] {
-				visit(possible)
-			}
-			return
-		}
-		for _, f := range definition.Fields {
-			visit(s.Types[f.Type.Name()])
-		}
-	}
-	for _, root := range roots {
-		visit(root)
-	}
-	return found
 }
 
 // planFallbacks fills in the fallbacks.

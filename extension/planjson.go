@@ -43,7 +43,8 @@ import (
 //	}
 //
 // Durations are Go's. Attempts without end are "unlimited", a worst case that has no bound is
-// {"unbounded": "why"}, and what is off, not limited or not known is not there. Keys always come
+// {"unbounded": "why"}, and what is off, not limited or not known is not there. What looks like
+// plain data has "looksLikeData": true after byType. Keys always come
 // in this order.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	type budget struct {
@@ -90,6 +91,7 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 		Field          string           `json:"field"`
 		Origin         string           `json:"origin"`
 		ByType         bool             `json:"byType"`
+		LooksLikeData  bool             `json:"looksLikeData,omitempty"`
 		Policy         string           `json:"policy"`
 		HookedIn       string           `json:"hookedIn,omitempty"`
 		Timeout        *timeout         `json:"timeout,omitempty"`
@@ -103,7 +105,7 @@ func (f PlanField) MarshalJSON() ([]byte, error) {
 		WorstCase      worstCase        `json:"worstCase"`
 		Settings       []policy.Setting `json:"settings"`
 	}{
-		Field: f.Coordinate, Origin: f.Origin, ByType: f.ByType, Policy: f.Policy, HookedIn: f.HookedIn,
+		Field: f.Coordinate, Origin: f.Origin, ByType: f.ByType, LooksLikeData: f.LooksLikeData, Policy: f.Policy, HookedIn: f.HookedIn,
 		Attempts:   attempts{attemptsJSON(f.QueryAttempts), attemptsJSON(f.MutationAttempts)},
 		Idempotent: f.Idempotent, CircuitBreaker: d.CircuitBreaker, Bulkhead: d.Bulkhead, RateLimit: d.RateLimit,
 		WorstCase: worstCase{durationText(f.WorstCase.Duration), durationText(f.WorstCase.WithoutRetryAfter), f.WorstCase.Unbounded},

@@ -72,7 +72,7 @@ func (p Plan) table(to io.Writer) {
 func (f PlanField) row() []string {
 	d := f.Description
 	coordinate, timeout, fallback, worst := f.Coordinate, "-", "-", "no limit"
-	if f.ByType {
+	if f.isUnsure() {
 		coordinate += " *"
 	}
 	if d.Mode != 0 {
@@ -92,6 +92,9 @@ func (f PlanField) row() []string {
 	}
 	return []string{coordinate, f.Policy, cmp.Or(f.HookedIn, "-"), timeout, f.attempts(), fallback, worst}
 }
+
+// isUnsure reports whether the field may never run under its policy.
+func (f PlanField) isUnsure() bool { return f.ByType || f.LooksLikeData }
 
 // attempts are those in queries and, in brackets if they differ, in other operations.
 func (f PlanField) attempts() string {
@@ -118,7 +121,9 @@ func (p Plan) notes() (text string) {
 		about func(PlanField) bool
 	}{
 		{"* Annotated by its type alone: under the policy only if it has a resolver or a bound method.",
-			func(f PlanField) bool { return f.ByType }},
+			func(f PlanField) bool { return f.ByType && !f.LooksLikeData }},
+		{"* Looks like plain data in Go: under the policy only if gqlgen.yml binds it to a resolver or method.",
+			func(f PlanField) bool { return f.LooksLikeData }},
 		{"Attempts in brackets: in mutations and subscriptions.",
 			func(f PlanField) bool { return strings.Contains(f.attempts(), "(") }},
 		{"Worst case in brackets: where the dependency asks for longer waits, by Retry-After.",

@@ -52,6 +52,9 @@ type field struct {
 // line where there is SDL. What is rarely meant is warned about. It is called by gqlgen's Use,
 // which panics on an error.
 func (e *Extension) Validate(es graphql.ExecutableSchema) error {
+	if es == nil || es.Schema() == nil {
+		return errors.New("gqlresilience: the schema is nil")
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if first := e.known(es.Schema()); first != nil {

@@ -70,12 +70,7 @@ func WithStale(coordinate string, spec Stale, options ...FallbackOption) Option 
 		if spec.Key == nil {
 			e.mistake("WithStale(%q): Key: is required: a value must not be shown to those who may not see it", coordinate)
 		}
-		var conditions conditions
-		for _, option := range options {
-			if err := option(&conditions); err != nil {
-				e.mistake("WithStale(%q): %w", coordinate, err)
-			}
-		}
+		conditions := e.conditionsOf(options, "WithStale", coordinate)
 		e.stale[coordinate] = stale{spec, conditions.any(), conditions.names()}
 	}
 }

@@ -14,33 +14,52 @@ import (
 func (c *check) warnOfSettings() {
 	for _, f := range c.fields {
 		retry := c.Extension.fields[f.Coordinate()].Spec.Retry
-		if retry != nil && isOn(retry.Enabled) && isMutating(c.schema, f) && !f.Idempotent {
+		if retry != nil && isOn(retry.Enabled) && !c.isRetried(f) {
 			c.warn("WithField(%q): retry has no effect: the field is not idempotent", f.Coordinate())
 		}
 	}
-	c.warnEach(func(f schema.Field) string {
-		if !f.Explicit || c.generated.binding(f).source != sourceData {
-			return ""
-		}
-		return "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing"
-	})
+	c.warnEach(func(f schema.Field) string { return c.idle(f, false) })
+	c.guessEach(func(f schema.Field) string { return c.idle(f, true) })
 	c.warnOfDataTypes()
+	c.warnOfFallbackTypes()
+}
+
+// idle tells of a field whose own annotation or option never has an effect, be that known or
+// guessed.
+func (c *check) idle(f schema.Field, guessed bool) string {
+	bound := c.generated.binding(f)
+	if !f.Explicit || bound.source != sourceData || bound.guessed != guessed {
+		return ""
+	}
+	looks := ""
+	if guessed {
+		looks = "looks like "
+	}
+	return looks + "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing"
 }
 
 // warnOfDataTypes warns about annotations of types that have nothing but plain data.
 func (c *check) warnOfDataTypes() {
-	origins, served := map[string]string{}, map[string]bool{}
+	origins, served, guessed := map[string]string{}, map[string]bool{}, map[string]bool{}
 	for _, f := range c.fields {
 		if !f.Explicit {
 			origins[f.Object] = f.Origin
 		}
-		if c.generated.binding(f).source != sourceData {
+		switch bound := c.generated.binding(f); {
+		case bound.source != sourceData:
 			served[f.Object] = true
+		case bound.guessed:
+			guessed[f.Object] = true
 		}
 	}
+	const idle = "plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing"
 	for _, object := range slices.Sorted(maps.Keys(origins)) {
-		if !served[object] {
-			c.warn("%s: all fields are plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing", origins[object])
+		switch {
+		case served[object]:
+		case guessed[object]:
+			c.guess("%s: all fields look like %s", origins[object], idle)
+		default:
+			c.warn("%s: all fields are %s", origins[object], idle)
 		}
 	}
 }
@@ -63,7 +82,8 @@ func (c *check) warnOfPolicies(made *server) {
 	})
 	c.warnEach(c.limits)
 	if c.budget == nil || c.budget.Retries == nil {
-		c.warnEach(func(f schema.Field) string { return c.multiplied(ancestry, f) })
+		nesting := newNesting(c, ancestry)
+		c.warnEach(func(f schema.Field) string { return c.multiplied(nesting, f) })
 	}
 	if c.budget != nil && c.budget.Timeout > 0 {
 		c.warnEach(c.overBudget(made))
@@ -108,9 +128,20 @@ func (c *check) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
+// guess warns about what may be otherwise, so that [Strict] makes no error of it.
+func (c *check) guess(format string, args ...any) {
+	c.warn(format, args...)
+	c.guesses[c.warnings[len(c.warnings)-1]] = true
+}
+
 // warnEach adds a warning for each field that text says something about; for fields that have
 // the annotation of their type and the text in common, one.
-func (c *check) warnEach(text func(schema.Field) string) {
+func (c *check) warnEach(text func(schema.Field) string) { c.each(text, c.warn) }
+
+// guessEach is warnEach for what may be otherwise.
+func (c *check) guessEach(text func(schema.Field) string) { c.each(text, c.guess) }
+
+func (c *check) each(text func(schema.Field) string, warn func(format string, args ...any)) {
 	type group struct{ origin, text string }
 	var order []group
 	names := map[group][]string{}
@@ -126,7 +157,7 @@ func (c *check) warnEach(text func(schema.Field) string) {
 		names[g] = append(names[g], f.Coordinate())
 	}
 	for _, g := range order {
-		c.warn("%s: %s", located(g.origin, names[g]...), g.text)
+		warn("%s: %s", located(g.origin, names[g]...), g.text)
 	}
 }
 
