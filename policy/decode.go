@@ -44,6 +44,7 @@ func DecodeConfig(r io.Reader) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("policy.DecodeConfig: %w", err)
 	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF")) // which some editors put there
 	if err := checkSyntax(text); err != nil {
 		return Config{}, fmt.Errorf("policy.DecodeConfig: %w", err)
 	}
@@ -109,8 +110,24 @@ func (d *decoder) value(path string, text []byte, to reflect.Value) {
 	case constants[to.Type()] != nil:
 		d.constant(path, text, to)
 	case json.Unmarshal(text, to.Addr().Interface()) != nil:
-		d.fail(path, text, rules[to.Kind()])
+		rule := rules[to.Kind()]
+		if isTooGreat(text, to.Kind()) {
+			rule = "is out of range"
+		}
+		d.fail(path, text, rule)
 	}
+}
+
+// isTooGreat reports whether text is a number, but none that the kind can hold.
+func isTooGreat(text []byte, kind reflect.Kind) bool {
+	var err error
+	switch kind {
+	case reflect.Int:
+		_, err = strconv.Atoi(string(text))
+	case reflect.Float64:
+		_, err = strconv.ParseFloat(string(text), 64)
+	}
+	return errors.Is(err, strconv.ErrRange)
 }
 
 // structure reads an object whose members are the fields of to.
@@ -184,10 +201,22 @@ func (d *decoder) window(path string, text []byte) Window {
 func (d *decoder) duration(path string, text []byte) time.Duration {
 	word, quoted := unquote(text)
 	duration, err := time.ParseDuration(word)
-	if !quoted || err != nil || strings.HasSuffix(word, "0") { // such as "0", the one that needs no unit
+	_, syntax := time.ParseDuration(strings.Map(toZero, word))
+	switch {
+	case !quoted, syntax != nil, strings.TrimRight(word, "0123456789") != word: // such as "0", the one that needs no unit
 		d.fail(path, text, `must be a duration in quotes and with a unit, such as "1.5s" or "200ms"`)
+	case err != nil:
+		d.fail(path, text, "must be at most 292 years")
 	}
 	return duration
+}
+
+// toZero makes a duration's numbers fit, and leaves its syntax as it is.
+func toZero(r rune) rune {
+	if '0' <= r && r <= '9' {
+		return '0'
+	}
+	return r
 }
 
 func (d *decoder) constant(path string, text []byte, to reflect.Value) {

@@ -166,18 +166,20 @@ func TestAValueOfTheWrongKindIsAMistake(t *testing.T) {
 		{"timeout.duration", `"-0"`, duration},
 		{"timeout.duration", `""`, duration},
 		{"timeout.duration", `"soon"`, duration},
-		{"timeout.duration", `"9300000000s"`, duration},
+		{"timeout.duration", `"9300000000s"`, "must be at most 292 years"},
+		{"timeout.duration", `"9999999h1.5s"`, "must be at most 292 years"},
+		{"timeout.duration", `"9999999x"`, duration},
 		{"timeout.duration", `true`, duration},
 		{"timeout.mode", `"enforced"`, `must be "Cooperative" or "Enforced"`},
 		{"timeout.mode", `2`, `must be "Cooperative" or "Enforced"`},
 		{"timeout.mode", `"TimeoutMode(3)"`, `must be "Cooperative" or "Enforced"`},
 		{"retry.backoff.jitter", `"full"`, `must be "JitterFull" or "JitterEqual" or "JitterNone"`},
 		{"retry.backoff.factor", `"2"`, "must be a number"},
-		{"retry.backoff.factor", `1e999`, "must be a number"},
+		{"retry.backoff.factor", `1e999`, "is out of range"},
 		{"retry.attempts", `-1`, attempts},
 		{"retry.attempts", `"Unlimited"`, attempts},
 		{"retry.attempts", `2.5`, "must be a whole number"},
-		{"retry.attempts", `99999999999999999999`, "must be a whole number"},
+		{"retry.attempts", `99999999999999999999`, "is out of range"},
 		{"circuitBreaker.enabled", `"yes"`, "must be true or false"},
 		{"circuitBreaker.name", `7`, "must be text in quotes"},
 		{"circuitBreaker.window", `20`, "must be an object in braces"},
@@ -244,6 +246,15 @@ func TestWhatIsNotJSONIsToldByPlace(t *testing.T) {
 		_, err := decode(text)
 		assert.EqualError(t, err, "policy.DecodeConfig: "+want)
 	}
+}
+
+func TestAByteOrderMarkIsNoMistake(t *testing.T) {
+	config, err := decode("\uFEFF" + `{"presets": {}}`)
+	require.NoError(t, err)
+	assert.Equal(t, Config{Presets: map[string]Spec{}}, config)
+
+	_, err = decode("\uFEFF{")
+	assert.EqualError(t, err, "policy.DecodeConfig: line 1, column 1: unexpected end of JSON input")
 }
 
 func TestAReaderThatFailsIsTheError(t *testing.T) {

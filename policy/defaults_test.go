@@ -127,5 +127,5 @@ func TestNothingOnIsAMistakeUnlessSomebodyTurnedItOff(t *testing.T) {
 	_, err = registry.New("job", policy.Spec{})
 	assert.EqualError(t, err, `policy "job": turns no stage on: set a timeout or another stage (Config.Defaults turn none on)`)
 	_, err = registry.New("", off)
-	assert.EqualError(t, err, "policy.Registry.New: a policy needs a name")
+	assert.EqualError(t, err, `policy.Registry.New: policy "": its name must not be blank`)
 }

@@ -66,8 +66,8 @@ func NewRegistry(config Config) (*Registry, error) {
 	var list []Composition
 	for _, name := range names {
 		origin := fmt.Sprintf("preset %q", name)
-		if name == "" {
-			errs = append(errs, errors.New(`preset "": a preset needs a name`))
+		if mistake := nameMistake(name); mistake != "" {
+			errs = append(errs, fmt.Errorf("%s: its name %s", origin, mistake))
 		}
 		layer := Layer{Origin: origin, Spec: clone(config.Presets[name])}
 		r.presets[name] = &preset{layer: layer}
@@ -121,10 +121,10 @@ func (r *Registry) Presets() iter.Seq2[string, *Policy] {
 // New makes a policy of spec, beside the presets: for code that has its settings at hand. Its
 // gates go by name, unless spec names others.
 func (r *Registry) New(name string, spec Spec) (*Policy, error) {
-	if name == "" {
-		return nil, errors.New("policy.Registry.New: a policy needs a name")
-	}
 	origin := fmt.Sprintf("policy %q", name)
+	if mistake := nameMistake(name); mistake != "" {
+		return nil, fmt.Errorf("policy.Registry.New: %s: its name %s", origin, mistake)
+	}
 	policies, err := r.Compose(Composition{
 		Name: name, Origin: origin, Layers: []Layer{{Origin: origin, Spec: spec}}, presetless: true,
 	})

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // What messages call the layers below the presets.
@@ -131,7 +133,7 @@ func (c *checker) retry(r *RetrySpec) {
 	atLeast(c, "retry.backoff.delay", b.Delay, 0)
 	positive(c, "retry.backoff.maxDelay", b.MaxDelay)
 	if b.Factor != nil && !(*b.Factor >= 1 && *b.Factor <= math.MaxFloat64) {
-		c.wrong("retry.backoff.factor", *b.Factor, "must be at least 1")
+		c.wrong("retry.backoff.factor", *b.Factor, "must be at least 1, and finite")
 	}
 	if b.Jitter != nil && (*b.Jitter < JitterFull || *b.Jitter > JitterNone) {
 		c.wrong("retry.backoff.jitter", *b.Jitter, "must be JitterFull, JitterEqual or JitterNone")
@@ -247,7 +249,23 @@ func positive(c *checker, path string, value *time.Duration) {
 }
 
 func named(c *checker, path string, name *string) {
-	if name != nil && strings.TrimSpace(*name) == "" {
-		c.wrong(path, fmt.Sprintf("%q", *name), "must not be blank")
+	if name == nil {
+		return
+	}
+	if mistake := nameMistake(*name); mistake != "" {
+		c.wrong(path, fmt.Sprintf("%q", *name), mistake)
+	}
+}
+
+// nameMistake is what is wrong with the name of a preset, a policy or a gate. It stands in lines of
+// logs and cells of tables.
+func nameMistake(name string) string {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return "must not be blank"
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }):
+		return "must hold nothing that can't be printed, such as line breaks"
+	default:
+		return ""
 	}
 }

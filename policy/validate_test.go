@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -58,10 +59,10 @@ func TestBadValuesAreNamedWithSettingValueAndOrigin(t *testing.T) {
 		"delay over the default": {backoffSpec(policy.BackoffSpec{Delay: new(time.Minute)}), "retry.backoff.delay: 1m0s (%p): must be at most maxDelay, 30s (built-in default)"},
 		"maxDelay zero":          {backoffSpec(policy.BackoffSpec{MaxDelay: new(time.Duration(0))}), "retry.backoff.maxDelay: 0s (%p): must be positive"},
 		"maxDelay negative":      {backoffSpec(policy.BackoffSpec{MaxDelay: new(-time.Second)}), "retry.backoff.maxDelay: -1s (%p): must be positive"},
-		"factor below 1":         {backoffSpec(policy.BackoffSpec{Factor: new(0.5)}), "retry.backoff.factor: 0.5 (%p): must be at least 1"},
-		"factor negative":        {backoffSpec(policy.BackoffSpec{Factor: new(-2.0)}), "retry.backoff.factor: -2 (%p): must be at least 1"},
-		"factor NaN":             {backoffSpec(policy.BackoffSpec{Factor: new(math.NaN())}), "retry.backoff.factor: NaN (%p): must be at least 1"},
-		"factor infinite":        {backoffSpec(policy.BackoffSpec{Factor: new(math.Inf(1))}), "retry.backoff.factor: +Inf (%p): must be at least 1"},
+		"factor below 1":         {backoffSpec(policy.BackoffSpec{Factor: new(0.5)}), "retry.backoff.factor: 0.5 (%p): must be at least 1, and finite"},
+		"factor negative":        {backoffSpec(policy.BackoffSpec{Factor: new(-2.0)}), "retry.backoff.factor: -2 (%p): must be at least 1, and finite"},
+		"factor NaN":             {backoffSpec(policy.BackoffSpec{Factor: new(math.NaN())}), "retry.backoff.factor: NaN (%p): must be at least 1, and finite"},
+		"factor infinite":        {backoffSpec(policy.BackoffSpec{Factor: new(math.Inf(1))}), "retry.backoff.factor: +Inf (%p): must be at least 1, and finite"},
 		"jitter zero":            {backoffSpec(policy.BackoffSpec{Jitter: new(policy.Jitter(0))}), "retry.backoff.jitter: Jitter(0) (%p): must be JitterFull, JitterEqual or JitterNone"},
 		"jitter unknown":         {backoffSpec(policy.BackoffSpec{Jitter: new(policy.Jitter(4))}), "retry.backoff.jitter: Jitter(4) (%p): must be JitterFull, JitterEqual or JitterNone"},
 		"delay beside a func": {backoffSpec(policy.BackoffSpec{Delay: new(time.Second), Func: func(int, error) time.Duration { return 0 }}),
@@ -85,11 +86,12 @@ func TestBadValuesAreNamedWithSettingValueAndOrigin(t *testing.T) {
 		"halfOpenMaxWait zero": {breakerSpec(policy.CircuitBreakerSpec{HalfOpenMaxWait: new(time.Duration(0))}), "circuitBreaker.halfOpenMaxWait: 0s (%p): must be positive"},
 		"blank breaker name":   {breakerSpec(policy.CircuitBreakerSpec{Name: new(" ")}), `circuitBreaker.name: " " (%p): must not be blank`},
 
-		"maxConcurrent zero":       {bulkheadSpec(policy.BulkheadSpec{MaxConcurrent: new(0)}), "bulkhead.maxConcurrent: 0 (%p): must be at least 1"},
-		"maxQueue negative":        {bulkheadSpec(policy.BulkheadSpec{MaxQueue: new(-1)}), "bulkhead.maxQueue: -1 (%p): must be at least 0"},
-		"queueTimeout zero":        {bulkheadSpec(policy.BulkheadSpec{MaxQueue: new(1), QueueTimeout: new(time.Duration(0))}), "bulkhead.queueTimeout: 0s (%p): must be positive"},
-		"queueTimeout and no line": {bulkheadSpec(policy.BulkheadSpec{QueueTimeout: new(time.Second)}), "bulkhead.queueTimeout: 1s (%p): has no use while maxQueue is 0"},
-		"blank bulkhead name":      {bulkheadSpec(policy.BulkheadSpec{Name: new("")}), `bulkhead.name: "" (%p): must not be blank`},
+		"maxConcurrent zero":         {bulkheadSpec(policy.BulkheadSpec{MaxConcurrent: new(0)}), "bulkhead.maxConcurrent: 0 (%p): must be at least 1"},
+		"maxQueue negative":          {bulkheadSpec(policy.BulkheadSpec{MaxQueue: new(-1)}), "bulkhead.maxQueue: -1 (%p): must be at least 0"},
+		"queueTimeout zero":          {bulkheadSpec(policy.BulkheadSpec{MaxQueue: new(1), QueueTimeout: new(time.Duration(0))}), "bulkhead.queueTimeout: 0s (%p): must be positive"},
+		"queueTimeout and no line":   {bulkheadSpec(policy.BulkheadSpec{QueueTimeout: new(time.Second)}), "bulkhead.queueTimeout: 1s (%p): has no use while maxQueue is 0"},
+		"bulkhead name of two lines": {bulkheadSpec(policy.BulkheadSpec{Name: new("a\nb")}), `bulkhead.name: "a\nb" (%p): must hold nothing that can't be printed, such as line breaks`},
+		"blank bulkhead name":        {bulkheadSpec(policy.BulkheadSpec{Name: new("")}), `bulkhead.name: "" (%p): must not be blank`},
 
 		"limit missing":      {rateLimit(func(r *policy.RateLimitSpec) { r.Limit = nil }), "rateLimit.limit: missing (%p): is required"},
 		"interval missing":   {rateLimit(func(r *policy.RateLimitSpec) { r.Interval = nil }), "rateLimit.interval: missing (%p): is required"},
@@ -165,9 +167,9 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 	assert.Equal(t, strings.Join([]string{
 		"policy.NewRegistry:",
 		"retry.attempts: -7 (Config.Defaults): must be at least 1", // once, though two presets take it
-		`preset "": a preset needs a name`,
+		`preset "": its name must not be blank`,
 		`timeout.mode: TimeoutMode(9) (preset "carrier"): must be Cooperative or Enforced`,
-		`retry.backoff.factor: 0 (preset "carrier"): must be at least 1`,
+		`retry.backoff.factor: 0 (preset "carrier"): must be at least 1, and finite`,
 		`timeout.duration: missing (preset "carrier"): the stage is on and needs a duration or a total`,
 		`bulkhead.maxConcurrent: 0 (preset "export"): must be at least 1`,
 		`bulkhead.maxQueue: -1 (preset "export"): must be at least 0`,
@@ -193,4 +195,29 @@ func TestMessagesNameTheSourceTheValueCameFrom(t *testing.T) {
 		"Query.quotes: timeout.duration: -1s (quotes.graphqls:1): must be positive",
 		`Query.quotes: circuitBreaker.window: the last 12 calls (quotes.graphqls:3): must hold at least minimumCalls, 15 (preset "carrier")`,
 	}, "\n"), err.Error())
+}
+
+func TestNamesThatWouldBreakTablesAndLogsAreMistakes(t *testing.T) {
+	timeout := policy.Spec{Timeout: &policy.TimeoutSpec{Duration: new(time.Second)}}
+	const unprintable = "must hold nothing that can't be printed, such as line breaks"
+	for name, want := range map[string]string{
+		"":                 "must not be blank",
+		" ":                "must not be blank",
+		"a\nb":             unprintable,
+		"a\tb":             unprintable,
+		"\x1b[31ma":        unprintable,
+		"a\u202eb":         unprintable, // turns the text around
+		"a\xffb":           unprintable,
+		"carrier v2 (Ö/路)": "",
+	} {
+		_, err := policy.NewRegistry(policy.Config{Presets: map[string]policy.Spec{name: timeout}})
+		_, newErr := newRegistry(t, policy.Config{}).New(name, timeout)
+		if want == "" {
+			require.NoError(t, err)
+			require.NoError(t, newErr)
+			continue
+		}
+		assert.EqualError(t, err, fmt.Sprintf("policy.NewRegistry:\npreset %q: its name %s", name, want))
+		assert.EqualError(t, newErr, fmt.Sprintf("policy.Registry.New: policy %q: its name %s", name, want))
+	}
 }
