@@ -275,6 +275,14 @@ WithOperationBudget: Header: " X": must be the name of a header, such as "X-Time
 			extension.WithOperationBudget(extension.Budget{}), extension.WithOperationBudget(extension.Budget{Timeout: 1}))))
 }
 
+func TestABudgetsHeaderMustBeOneThatARequestCanHave(t *testing.T) {
+	for header, valid := range map[string]bool{"X-Time-Left": true, "x_time~1": true, "X Time": false, "X:": false, "X\nY": false, "Zeit-Übrig": false, "(x)": false} {
+		err := extension.New(newRegistry(t, nil), extension.WithOperationBudget(extension.Budget{Header: header})).
+			Validate(testgraph.NewSchema(&testgraph.Stub{}))
+		require.Equal(t, valid, err == nil, header)
+	}
+}
+
 func TestAnErrorOutOfTimeNamesItsFieldForTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown string

@@ -125,6 +125,14 @@ func TestUseWarnsOfWhatANonNullFieldsFailureTakesAlong(t *testing.T) {
 		onlyTimed("Query.strictItem"), answerWith("Query.strictItem", &model.Item{})))
 }
 
+func TestATypesDirectiveRunsForFieldsThatReturnItUnlessInputsMayHaveItToo(t *testing.T) {
+	for where, warned := range map[string]int{"FIELD_DEFINITION | OBJECT": 1, "FIELD_DEFINITION | OBJECT | INPUT_OBJECT": 0} {
+		es := annotated(t, "@hasRole(role: String!) on FIELD_DEFINITION", "@hasRole(role: String!) on "+where,
+			"type Settings {", `type Settings @hasRole(role: "admin") {`)
+		require.Len(t, warningsOf(t, es, onlyTimed("Query.settings")), warned, where)
+	}
+}
+
 func TestUseWarnsOfWhatTheMiddlewareDoesToDirectivesAndBatches(t *testing.T) {
 	options := []extension.Option{onlyTimed("Item.stock"), onlyTimed("Query.secret"), onlyTimed("Query.text")}
 	stub := &testgraph.Stub{}

@@ -45,4 +45,8 @@ WithErrorCodes: answer to "timeout": httpStatus: 200: must be from 400 to 599
 WithErrorCodes: given twice`,
 		use(t, testgraph.NewSchema(&testgraph.Stub{}), extension.New(newRegistry(t, nil),
 			extension.WithErrorCodes(gqlerrors.Answers{policy.KindTimeout: {HTTPStatus: 200}}), extension.WithErrorCodes(nil))))
+	for _, none := range []gqlerrors.Answers{nil, {}} {
+		require.Equal(t, "gqlresilience:\nWithErrorCodes: gives no answer",
+			use(t, testgraph.NewSchema(&testgraph.Stub{}), extension.New(newRegistry(t, nil), extension.WithErrorCodes(none))))
+	}
 }

@@ -66,3 +66,21 @@ type Booking { label: Int @resilience(preset: "twice", idempotent: true) @goFiel
 		"shop.graphqls:5: Line.quotes, Line.stock: " + byItem,
 	}, warnings)
 }
+
+func TestRetriesThatOnlyMutationsOrSubscriptionsReachAreNone(t *testing.T) {
+	const sdl = `
+type Query { order: Order }
+type Mutation { book: Payload }
+type Subscription { booked: Payload }
+type Payload { receipt: Receipt @resilience(preset: "twice") receipts: [Receipt] @resilience(preset: "twice", idempotent: true) order: Order }
+type Receipt { total: Int @resilience(preset: "twice") tax: Int @resilience(preset: "twice", idempotent: true) }
+type Order { price: Int @resilience(preset: "twice") }`
+	registry := newRegistry(t, presets{"twice": {Retry: &policy.RetrySpec{Attempts: new(2)}}})
+	_, warnings, err := extension.New(registry, retried("Payload.order", 2)).PlanSchema(loadShop(t, sdl))
+	require.NoError(t, err)
+	require.Equal(t, []string{
+		`WithField("Payload.order"): retry has no effect: the field is not idempotent`,
+		"shop.graphqls:6: Receipt.tax: up to 2 attempts, for each item under Payload.receipts, with up to 2: " +
+			"one query with 100 such items in all may make 202 calls; WithOperationBudget can limit the retries",
+	}, warnings)
+}

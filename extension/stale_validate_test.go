@@ -29,6 +29,7 @@ func TestMistakesInStaleAnswers(t *testing.T) {
 				"WithStale(\"Query.text\"): MaxEntries: 0: must be at least 1\n" +
 				`WithStale("Query.text"): Key: is required: a value must not be shown to those who may not see it`},
 		"given twice":                    {plain, []extension.Option{stale("Query.text"), stale("Query.text")}, `WithStale("Query.text"): given twice`},
+		"no condition":                   {plain, []extension.Option{staleText(nil)}, `WithStale("Query.text"): an option is nil`},
 		"a wrong condition":              {plain, []extension.Option{staleText(extension.When(), extension.WhenFunc(nil))}, "WithStale(\"Query.text\"): When: needs errors that are not nil\nWithStale(\"Query.text\"): WhenFunc: the function is nil"},
 		"an unknown field":               {plain, []extension.Option{stale("Query.texts")}, `WithStale("Query.texts"): type Query has no field texts, did you mean "Query.text"?`},
 		"a mutation":                     {plain, []extension.Option{stale("Mutation.save")}, `WithStale("Mutation.save"): what a mutation has done before does not answer for what it has not done now`},

@@ -98,10 +98,13 @@ type Order implements Node { slow: String }
 		extension.WithFallback("Query.orders", flatRate),
 		extension.WithFallback("Parcel.weight", flatRate),
 		extension.WithFallback[string]("Query.order", nil),
+		extension.WithFallback("Query.orders2", flatRate, nil),
 		extension.WithFallback("Order.slow", flatRate, extension.When(), extension.WhenFunc(nil)),
 		extension.WithFallback("Query.order", flatRate, extension.When(nil, policy.ErrTimeout)),
 		extension.WithLogger(nil),
 		extension.WithClientErrorCodes("OUT_OF_STOCK", " "),
+		extension.WithClientErrorCodes(),
+		nil,
 	))
 
 	require.Equal(t, strings.Join([]string{
@@ -109,18 +112,28 @@ type Order implements Node { slow: String }
 		`WithField("Query.order"): given twice`,
 		`WithFallback("Query.orders"): given twice`,
 		`WithFallback("Query.order"): the function is nil`,
+		`WithFallback("Query.orders2"): an option is nil`,
 		`WithFallback("Order.slow"): When: needs errors that are not nil`,
 		`WithFallback("Order.slow"): WhenFunc: the function is nil`,
 		`WithFallback("Query.order"): When: needs errors that are not nil`,
 		`WithLogger: the logger is nil`,
 		`WithClientErrorCodes: " ": a code must not be blank`,
+		`WithClientErrorCodes: names no code`,
+		`New: an option is nil`,
 		`WithField("Node.slow"): Node (shop.graphqls:6) is an interface: policies belong to object types, so put it on Order.slow`,
 		`WithField("Ordr.slow"): there is no type Ordr, did you mean "Order.slow"?`,
 		`WithFallback("Parcel.weight"): there is no type Parcel`,
 		`WithField("Query.__typename"): Query.__typename belongs to introspection, which has no policies`,
+		`WithFallback("Query.orders2"): type Query has no field orders2, did you mean "Query.orders"?`,
 		`WithField("Query.ordr"): type Query has no field ordr, did you mean "Query.order"?`,
 		`WithField("order"): "order" is not a field: must be a type and a field, such as "Query.orders"`,
 	}, "\n"), got)
+}
+
+func TestThereIsNothingToValidateWithoutASchema(t *testing.T) {
+	for _, es := range []graphql.ExecutableSchema{nil, onlySchema{}} {
+		require.EqualError(t, extension.New(shopRegistry(t)).Validate(es), "gqlresilience: the schema is nil")
+	}
 }
 
 func TestUseTellsMistakesOfSettingsByNameValueAndSource(t *testing.T) {
