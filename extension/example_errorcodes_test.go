@@ -27,5 +27,5 @@ func ExampleWithErrorCodes() {
 	ask(server, `{ annotated { id } }`)
 	// Output:
 	// 200 {"errors":[{"message":"connection refused","path":["annotated"],"locations":[{"line":1,"column":3}]}],"data":{"annotated":null}}
-	// 200 {"errors":[{"message":"Service temporarily unavailable","path":["annotated"],"locations":[{"line":1,"column":3}],"extensions":{"code":"UNAVAILABLE","httpStatus":502,"retryAfter":30}}],"data":{"annotated":null}}
+	// 200 {"errors":[{"message":"Service temporarily unavailable","path":["annotated"],"locations":[{"line":1,"column":3}],"extensions":{"code":"UNAVAILABLE","httpStatus":502,"retryAfter":…}}],"data":{"annotated":null}}
 }

@@ -41,6 +41,6 @@ func ExampleWithStale() {
 	ask(server, `{ annotated(n: 2) { id } }`)
 	// Output:
 	// 200 {"data":{"annotated":[{"id":"tuna-pate"}]}}
-	// 200 {"data":{"annotated":[{"id":"tuna-pate"}]},"extensions":{"degraded":[{"path":["annotated"],"code":"INTERNAL","age":0}]}}
-	// 200 {"errors":[{"message":"Service temporarily unavailable","path":["annotated"],"locations":[{"line":1,"column":3}],"extensions":{"code":"CIRCUIT_OPEN","httpStatus":503,"retryAfter":30}}],"data":{"annotated":null}}
+	// 200 {"data":{"annotated":[{"id":"tuna-pate"}]},"extensions":{"degraded":[{"path":["annotated"],"code":"INTERNAL","age":…}]}}
+	// 200 {"errors":[{"message":"Service temporarily unavailable","path":["annotated"],"locations":[{"line":1,"column":3}],"extensions":{"code":"CIRCUIT_OPEN","httpStatus":503,"retryAfter":…}}],"data":{"annotated":null}}
 }

@@ -195,4 +195,10 @@ func TestServersOfOneSchemaWithDifferentGuardsNeedAnExtensionEach(t *testing.T) 
 	require.Empty(t, use(t, testgraph.NewGuardedSchema(stub), e))
 	require.Equal(t, "gqlresilience:\ntwo executable schemas of one schema, whose resolvers have different guards: "+
 		"give each an extension of its own, with the same registry", use(t, testgraph.NewSchema(stub), e))
+
+	es := testgraph.NewNoPanicSchema(stub)
+	e = extension.New(newRegistry(t, nil), extension.WithLogger(slog.New(slog.DiscardHandler)))
+	require.Empty(t, use(t, es, e))
+	require.Equal(t, "gqlresilience:\ntwo executable schemas of one schema, only one of which was generated with omit_panic_handler: "+
+		"give each an extension of its own, with the same registry", use(t, withSchema(stub, es.Schema()), e))
 }
