@@ -24,7 +24,7 @@ func (r *resolution) batchFailure(a *attempt) error {
 		return r.itemsFailure(items)
 	}
 	if results := reflect.ValueOf(a.value); a.err == nil && r.selected && results.Kind() == reflect.Slice {
-		if parents := r.parents(); results.Len() != parents {
+		if parents := r.parentCount(); results.Len() != parents {
 			return &itemsError{fmt.Errorf("%d results for %d parents", results.Len(), parents)} // as gqlgen tells each item
 		}
 	}
@@ -54,8 +54,8 @@ func (r *resolution) itemsFailure(items graphql.BatchErrors) error {
 	}
 }
 
-// parents is how many there are.
-func (r *resolution) parents() int {
+// parentCount is how many parents the call answers for.
+func (r *resolution) parentCount() int {
 	if group, ok := r.group(); ok {
 		return reflect.ValueOf(group.Parents).Len()
 	}
@@ -82,7 +82,7 @@ func (r *resolution) paths() []ast.Path {
 		}
 		return paths
 	}
-	for index := range r.parents() {
+	for index := range r.parentCount() {
 		paths = append(paths, graphql.BatchPathWithIndex(r.ctx, index))
 	}
 	return paths

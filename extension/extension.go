@@ -16,8 +16,8 @@ import (
 )
 
 // Extension is a gqlgen handler extension; make it with [New] and give it to a server's Use.
-// It may serve several servers, whose fields then share the registry's gates. A server needs
-// one: of two that have a policy for the same field, the one registered first runs it.
+// It may serve several servers, whose fields then share the registry's gates; of one schema, only
+// with the same guards. A server needs one: of two that have a policy for the same field, the one registered first runs it.
 type Extension struct {
 	registry         *policy.Registry
 	fields           map[string]Field    // by coordinate
@@ -101,7 +101,7 @@ func (e *Extension) InterceptOperation(ctx context.Context, next graphql.Operati
 		return next(ctx)
 	}
 	budgeting := e.budgetOf(ctx)
-	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, oc: oc, outer: operationOf(ctx).of(oc), budgeting: budgeting}
+	op := &operation{extension: e, server: s, kind: oc.Operation.Operation, oc: oc, outer: operationOf(ctx).ifOf(oc), budgeting: budgeting}
 	op.whole.budgeting, op.whole.started = budgeting, budgeting.start()
 	op.scope.Store(&op.whole)
 	if e.answers != nil {

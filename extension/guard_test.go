@@ -193,7 +193,6 @@ func TestGuardThatTheExtensionDoesNotSeeRunsNoPolicyAgain(t *testing.T) {
 	})
 }
 
-// A resolver that calls another one through its guard gets it with its policy.
 func TestGuardsMayBeCalledFromGoAtTheSameTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := stubOf("1")
@@ -221,6 +220,7 @@ func TestGuardsMayBeCalledFromGoAtTheSameTime(t *testing.T) {
 	})
 }
 
+// A resolver that calls another one through its guard gets it with its policy.
 func TestGuardMayBeCalledFromGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stub := &testgraph.Stub{}

@@ -16,11 +16,11 @@ func logTo(logger *slog.Logger) func(context.Context, policy.Event) {
 			logger.LogAttrs(ctx, slog.LevelWarn, "circuit breaker "+e.To.String(), append(who,
 				slog.String("breaker", e.Gate), slog.String("from", e.From.String()), slog.String("reason", e.Reason))...)
 		case policy.EventFallback:
-			message := "answering with the fallback"
+			level, message := slog.LevelInfo, "answering with the fallback"
 			if e.Reason != "" {
-				message = "the fallback " + e.Reason
+				level, message = slog.LevelWarn, "the fallback failed"
 			}
-			logger.LogAttrs(ctx, slog.LevelInfo, message, append(who, slog.Any("error", e.Err))...)
+			logger.LogAttrs(ctx, level, message, append(who, slog.Any("error", e.Err))...)
 		case policy.EventAbandoned:
 			logger.LogAttrs(ctx, slog.LevelInfo, "abandoned an attempt that ignores its context", append(who,
 				slog.Int("attempt", e.Attempt), slog.Int("running", e.Running))...)

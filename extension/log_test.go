@@ -124,3 +124,13 @@ func TestASecondServerOfTheSameSchemaWarnsNoMore(t *testing.T) {
 		require.Len(t, lines(), 1)
 	})
 }
+
+func TestTheLogWarnsOfAFallbackThatFailed(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		logger, lines := logs()
+		server := h.protect(textStub(failing(errDown)), newRegistry(t, nil), extension.WithLogger(logger),
+			extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return nil, errors.New("no cache") }))
+		testgraph.Post(t.Context(), t, server, `{ text }`)
+		require.Equal(t, []string{`level=WARN msg="the fallback failed" field=Query.text policy=Query.text error="the dependency is down"`}, lines())
+	})
+}

@@ -7,9 +7,9 @@ import (
 )
 
 // NoStore keeps caches from storing answers that are worse than they might be: it sets
-// "Cache-Control: no-store" on an answer to a GET request if that has errors or if a fallback
-// answered a field of it, whatever else the server says about caching. Put it around a server
-// that uses an [Extension]; what it can't tell, it leaves alone.
+// "Cache-Control: no-store" on an answer to a GET request that has errors, of which a fallback
+// answered a field, or whose status is 400 or more, whatever else the server says about caching.
+// Put it around a server that uses an [Extension]; without one, only the status counts.
 func NoStore(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || r.Header.Get("Upgrade") != "" { // a WebSocket takes the connection

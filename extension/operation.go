@@ -18,9 +18,9 @@ type operation struct {
 	extension *Extension
 	server    *server
 	kind      ast.Operation
-	oc        *graphql.OperationContext
-	outer     *operation // as an extension that was registered before knows it
-	budgeting *budgeting // nil: there is no budget
+	oc        *graphql.OperationContext // gqlgen's, which tells this operation from one around it
+	outer     *operation                // as an extension that was registered before knows it
+	budgeting *budgeting                // nil: there is no budget
 
 	whole scope
 	// scope is that of the response being made: whole for queries, mutations and the start
@@ -36,9 +36,9 @@ func operationOf(ctx context.Context) *operation {
 	return op
 }
 
-// of returns the operation if it is gqlgen's oc, nil if it is one around that: a resolver may call
+// ifOf returns the operation if it is gqlgen's oc, nil if it is one around that: a resolver may call
 // a server.
-func (op *operation) of(oc *graphql.OperationContext) *operation {
+func (op *operation) ifOf(oc *graphql.OperationContext) *operation {
 	if op == nil || op.oc != oc {
 		return nil
 	}

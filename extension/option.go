@@ -172,7 +172,7 @@ func Strict() Option {
 }
 
 // WithLogger logs what the registry's policies do, for fields and jobs alike: changes of a
-// breaker's state at warn, fallbacks and abandoned attempts at info, retries, timeouts and
+// breaker's state and fallbacks that failed at warn, answers of fallbacks and abandoned attempts at info, retries, timeouts and
 // rejections at debug, each with field and policy. The field of a job is its source. Warnings at
 // boot are logged too, to [slog.Default] where there is no WithLogger.
 //

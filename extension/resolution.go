@@ -117,11 +117,11 @@ func (r *resolution) failure(a *attempt, err error) error {
 
 // begin makes a the last attempt. The one before it is abandoned if it is still running, as only a
 // guarded one may be; otherwise its context ends, for gqlgen has no use for it any more. It reports
-// false if the field has already ended.
+// false if the field has ended, or the attempt was abandoned before its goroutine got to run.
 func (r *resolution) begin(a *attempt) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended || a.policy.Err() != nil { // it was abandoned before its goroutine got to run
+	if r.ended || a.policy.Err() != nil {
 		return false
 	}
 	if r.last != nil && !r.last.abandon() {

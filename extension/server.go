@@ -64,7 +64,7 @@ func (e *Extension) Validate(es graphql.ExecutableSchema) error {
 	if err != nil {
 		return err
 	}
-	made.omitsPanicHandler = omitsPanicHandler(es)
+	made.omitsPanicHandler = omitsPanicHandler(es) // here, for a schema alone can't be executed
 	e.warn(warnings)
 	e.serve(made.schema, made)
 	return nil

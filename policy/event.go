@@ -23,7 +23,7 @@ const (
 	EventCircuitRejected  EventKind = "circuit-rejected"  // Gate, Attempt, RetryAfter, Err
 	EventBulkheadRejected EventKind = "bulkhead-rejected" // Gate, Attempt, Reason, Running, Queued, Err
 	EventRateLimited      EventKind = "rate-limited"      // Gate, Attempt, RetryAfter, Err
-	EventFallback         EventKind = "fallback"          // Err, which the fallback was asked about; Reason "failed" if it had no answer but an error
+	EventFallback         EventKind = "fallback"          // Err, Reason: "failed" where the fallback had an error and no answer
 	EventAbandoned        EventKind = "abandoned"         // Attempt, Timeout, Running: the policy's abandoned attempts
 )
 
