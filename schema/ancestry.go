@@ -44,20 +44,9 @@ func NewAncestry(s *ast.Schema) *Ancestry {
 	return a
 }
 
-// Parents returns the fields whose values may be of the object type, or lists of such: also those
-// of an interface or union that it belongs to. They are sorted by coordinate; of each, only
-// Object, Name and Definition are set.
-func (a *Ancestry) Parents(object string) []Field {
-	parents := slices.Clone(a.parents[object])
-	for _, abstract := range a.abstracts[object] {
-		parents = append(parents, a.parents[abstract]...)
-	}
-	slices.SortFunc(parents, byCoordinate)
-	return parents
-}
-
-// Declared returns those of the [Ancestry.Parents] whose type is the named one itself, which may
-// be an interface or union too. The caller must not change them.
+// Declared returns the fields whose type is the named one itself, be it an object, interface or
+// union, or a list of such. They are sorted by coordinate; of each, only Object, Name and
+// Definition are set. The caller must not change them.
 func (a *Ancestry) Declared(name string) []Field { return a.parents[name] }
 
 // Abstracts returns the interfaces and unions that the object type belongs to, sorted. The caller

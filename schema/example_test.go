@@ -86,13 +86,7 @@ func ExampleNewAncestry() {
 		field := schema.Field{Object: order.Name, Name: definition.Name, Definition: definition}
 		fmt.Println(field.Coordinate(), ancestry.Nullable(field))
 	}
-	for _, parent := range ancestry.Parents("Order") {
-		fmt.Println("parent:", parent.Coordinate())
-	}
 	// Output:
 	// Order.quotes [the whole response Query.order an item of Query.orders]
 	// Order.note []
-	// parent: Query.latest
-	// parent: Query.order
-	// parent: Query.orders
 }

@@ -37,7 +37,7 @@ func (c *circles) above(name string, visit func(string), absorbed func(Ancestor)
 		visit(abstract)
 	}
 	for _, parent := range c.parents[name] {
-		if nullable, item := absorbs(parent.Definition.Type, false); nullable {
+		if nullable, item := takenAlong(parent.Definition.Type, false); nullable {
 			absorbed(Ancestor{parent.Coordinate(), item})
 		} else {
 			visit(parent.Object)
@@ -63,13 +63,13 @@ func (c *circles) visit(name string) {
 		for c.stack[first] != name {
 			first--
 		}
-		c.close(c.stack[first:])
+		c.settle(c.stack[first:])
 		c.stack = c.stack[:first]
 	}
 }
 
-// close notes what the types of a circle take along.
-func (c *circles) close(circle []string) {
+// settle notes what the types of a circle take along.
+func (c *circles) settle(circle []string) {
 	own := map[Ancestor]bool{}
 	lists := map[*Ancestor][]Ancestor{} // of the types above, by their first
 	for _, name := range circle {
@@ -105,11 +105,11 @@ func united(own map[Ancestor]bool, lists [][]Ancestor) []Ancestor {
 	})
 }
 
-// absorbs reports whether something in a value of the type can be null, from the inside out, and
+// takenAlong reports whether something in a value of the type can be null, from the inside out, and
 // whether that is the item of a list.
-func absorbs(t *ast.Type, isItem bool) (nullable, item bool) {
+func takenAlong(t *ast.Type, isItem bool) (nullable, item bool) {
 	if t.Elem != nil {
-		if nullable, item := absorbs(t.Elem, true); nullable {
+		if nullable, item := takenAlong(t.Elem, true); nullable {
 			return true, item
 		}
 	}
