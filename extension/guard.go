@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -19,50 +18,6 @@ import (
 type Guarded interface {
 	// GuardedFields returns the coordinates of the guarded fields, such as "Query.orders".
 	GuardedFields() []string
-}
-
-// Code is what generated guards tell of the code around them, beside what their resolvers show.
-type Code struct {
-	// GuardedFields are the coordinates of the fields that have guards, once the server is given
-	// what the Guard function returns.
-	GuardedFields []string
-
-	// BoundMethods has for each field that is bound to a Go method, by its coordinate, a nil
-	// pointer to what the method returns. What has neither a resolver nor a place here is plain
-	// data.
-	BoundMethods map[string]any
-
-	// BatchResolvers are the coordinates of the fields whose resolvers answer for many parents.
-	BatchResolvers []string
-}
-
-// registered is the Code by the ResolverRoot type that it is about.
-var registered sync.Map // of reflect.Type to Code
-
-// RegisterGuards tells the extension of the code with which resolvers of type R, a generated
-// ResolverRoot, are called. It is called by generated code, and must not be by other.
-func RegisterGuards[R any](code Code) { registered.Store(reflect.TypeFor[R](), code) }
-
-// codeOf returns what was registered of resolvers of the type: a ResolverRoot or one that
-// implements it, but of no more than one. nil: that is not known.
-func codeOf(resolvers reflect.Type) *Code {
-	if resolvers == nil {
-		return nil
-	}
-	if code, ok := registered.Load(resolvers); ok {
-		return new(code.(Code))
-	}
-	var found []Code
-	registered.Range(func(root, code any) bool {
-		if resolvers.Implements(root.(reflect.Type)) {
-			found = append(found, code.(Code))
-		}
-		return true
-	})
-	if len(found) != 1 {
-		return nil
-	}
-	return &found[0]
 }
 
 // Guard runs resolve, the resolver of the field at coordinate, under the field's policy. It is

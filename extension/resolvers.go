@@ -15,7 +15,7 @@ type generated struct {
 	resolvers reflect.Type    // of the ResolverRoot; nil: it is hidden
 	guarded   map[string]bool // the coordinates of fields that have guards
 	hasGuards bool
-	code      *Code           // what the guards tell, given to the server or not; nil: none were generated
+	code      *GeneratedCode  // what the guards tell, given to the server or not; nil: none were generated
 	batches   map[string]bool // of code
 
 	models  map[string]reflect.Type // without code, the Go types of objects by name, as far as they can be guessed
@@ -57,7 +57,7 @@ func newGenerated(es graphql.ExecutableSchema, root any) *generated {
 // lacksGuards reports whether guards were generated for the resolvers, which the server was not
 // given.
 func (g *generated) lacksGuards() bool {
-	return g.code != nil && len(g.code.GuardedFields) > 0 && !g.hasGuards
+	return g.code != nil && g.code.HasGuards && !g.hasGuards
 }
 
 // isResolverRoot reports whether a method of t returns the resolvers of an object.

@@ -21,8 +21,8 @@ func Guard(resolvers ResolverRoot) ResolverRoot {
 
 // What the resolvers themselves don't tell the extension, whether they were given to Guard or not.
 func init() {
-	gqlresilience.RegisterGuards[ResolverRoot](gqlresilience.Code{
-		GuardedFields: guardedRoot{}.GuardedFields(),
+	gqlresilience.RegisterGuards[ResolverRoot](gqlresilience.GeneratedCode{
+		HasGuards: true,
 		BoundMethods: map[string]any{
 			"Guarded.computed": (**string)(nil),
 		},

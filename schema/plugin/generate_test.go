@@ -79,7 +79,7 @@ func TestGuardStaysWhenNothingIsGuardedAnyMore(t *testing.T) {
 	guards, err := os.ReadFile("resilience_guards.go")
 	require.NoError(t, err)
 	assert.Contains(t, string(guards), "func Guard(resolvers ResolverRoot) ResolverRoot { return resolvers }")
-	assert.Contains(t, string(guards), "RegisterGuards[ResolverRoot](gqlresilience.Code{})", "so that plain data is known")
+	assert.Contains(t, string(guards), "RegisterGuards[ResolverRoot](gqlresilience.GeneratedCode{})", "so that plain data is known")
 }
 
 func TestATypeOfTheFuncsNameFailsTheGenerationUnlessTheFuncHasAnother(t *testing.T) {

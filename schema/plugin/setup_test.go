@@ -66,8 +66,8 @@ func guardedFields(t *testing.T, directory string) (coordinates []string) {
 	return coordinates
 }
 
-// registered returns the strings that the guards in directory register under the key of a Code,
-// with the types that stand behind them.
+// registered returns the strings that the guards in directory register under the key of a
+// GeneratedCode, with the types that stand behind them.
 func registered(t *testing.T, directory, key string) (entries []string) {
 	t.Helper()
 	name := filepath.Join(directory, "resilience_guards.go")
