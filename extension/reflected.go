@@ -15,12 +15,12 @@ import (
 	"github.com/gqlresilience/gqlresilience/schema"
 )
 
-// What the extension finds out about generated code, which does not tell.
+// What reflection and a trial run find out about generated code.
 
 // omitsPanicHandler reports whether the schema was generated with omit_panic_handler: it
 // executes an introspection field whose middleware panics, and sees where the panic goes.
 func omitsPanicHandler(es graphql.ExecutableSchema) (omits bool) {
-	type probe struct{}
+	type trial struct{}
 	doc, err := gqlparser.LoadQueryWithRules(es.Schema(), "{ __schema { description } }", nil)
 	if err != nil {
 		return false
@@ -32,11 +32,11 @@ func omitsPanicHandler(es graphql.ExecutableSchema) (omits bool) {
 			return nil // the panic got here, so there is a handler
 		},
 		RootResolverMiddleware: func(ctx context.Context, next graphql.RootResolver) graphql.Marshaler { return next(ctx) },
-		ResolverMiddleware:     func(context.Context, graphql.Resolver) (any, error) { panic(probe{}) },
+		ResolverMiddleware:     func(context.Context, graphql.Resolver) (any, error) { panic(trial{}) },
 	}
 	ctx := graphql.WithResponseContext(graphql.WithOperationContext(context.Background(), oc),
 		graphql.DefaultErrorPresenter, oc.RecoverFunc)
-	defer func() { omits = recover() == any(probe{}) }()
+	defer func() { omits = recover() == any(trial{}) }()
 	es.Exec(ctx)(ctx)
 	return false
 }
@@ -93,9 +93,9 @@ func (g *generated) fieldResult(f schema.Field) reflect.Type {
 	}
 }
 
-// isBatch reports whether the field's resolver answers for all items of a list at once. Without
-// generated guards that know, it takes and returns lists then, of types that gqlgen has written and
-// so without a name; where the resolvers are hidden, the schema's @goField tells.
+// isBatch reports whether the field's resolver answers for all items of a list at once. Generated
+// guards know. Without them, a resolver that takes and returns unnamed slices is one, for gqlgen
+// writes those types itself; where the resolvers are hidden, the schema's @goField tells.
 func (g *generated) isBatch(f schema.Field) bool {
 	s := g.es.Schema()
 	if isRoot(s, s.Types[f.Object]) {
