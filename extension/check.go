@@ -23,18 +23,25 @@ type check struct {
 	protected    map[string]policy.Description // what passes a policy for all that is known, by coordinate
 	reach        reach
 	errs         []error
-	warnings     []string
-	guesses      map[string]bool // those of the warnings that may be wrong
+	warnings     []warning
+}
+
+// warning tells of what is rarely meant.
+type warning struct {
+	text    string
+	guessed bool // it may be wrong
 }
 
 // newCheck finds all mistakes, and what can be warned about before there are policies.
 func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 	s := es.Schema()
-	fields, warnings, err := schema.Walk(s, e.settings())
+	fields, texts, err := schema.Walk(s, e.settings())
 	c := &check{
 		Extension: e, schema: s, generated: newGenerated(es, e.resolvers),
-		fields: fields, compositions: compositions(s, fields), warnings: warnings,
-		reach: newReach(s), guesses: map[string]bool{},
+		fields: fields, compositions: compositions(s, fields), reach: newReach(s),
+	}
+	for _, text := range texts {
+		c.warnings = append(c.warnings, warning{text: text})
 	}
 	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, fields), e.staleMistakes(c.generated, fields), err)
 	if e.registry != nil {
@@ -52,9 +59,9 @@ func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 func (c *check) err() error {
 	errs := c.errs
 	if c.strict {
-		for _, warning := range c.warnings {
-			if !c.guesses[warning] {
-				errs = append(errs, errors.New(warning))
+		for _, w := range c.warnings {
+			if !w.guessed {
+				errs = append(errs, errors.New(w.text))
 			}
 		}
 	}

@@ -58,6 +58,11 @@ type PlanField struct {
 	WorstCase policy.WorstCase
 }
 
+// retries reports whether there may be a second attempt.
+func (f PlanField) retries() bool {
+	return f.Description.Attempts != 1 && (f.QueryAttempts != 0 || f.Idempotent)
+}
+
 // PlanFallback tells of a field's fallback.
 type PlanFallback struct {
 	// Origin is where it was given: `WithFallback("Query.orders")` or `preset "carrier"`.

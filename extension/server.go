@@ -80,7 +80,7 @@ func (e *Extension) newServer(es graphql.ExecutableSchema) (made *server, warnin
 			c.warnOfPolicies(made)
 		}
 	}
-	return made, c.warnings, c.err()
+	return made, c.texts(), c.err()
 }
 
 // compose makes the policies of a schema in which there is no mistake.

@@ -35,8 +35,11 @@ func (c *check) idle(f schema.Field, guessed bool) string {
 	if guessed {
 		looks = "looks like "
 	}
-	return looks + "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing"
+	return looks + plainData + "annotation or option does nothing"
 }
+
+// plainData is why what follows it is idle.
+const plainData = "plain data in Go, without a resolver or bound method: no policy runs, so the "
 
 // warnOfDataTypes warns about annotations of types that have nothing but plain data.
 func (c *check) warnOfDataTypes() {
@@ -52,14 +55,13 @@ func (c *check) warnOfDataTypes() {
 			guessed[f.Object] = true
 		}
 	}
-	const idle = "plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing"
 	for _, object := range slices.Sorted(maps.Keys(origins)) {
 		switch {
 		case served[object]:
 		case guessed[object]:
-			c.guess("%s: all fields look like %s", origins[object], idle)
+			c.guess("%s: all fields look like %sannotation does nothing", origins[object], plainData)
 		default:
-			c.warn("%s: all fields are %s", origins[object], idle)
+			c.warn("%s: all fields are %sannotation does nothing", origins[object], plainData)
 		}
 	}
 }
@@ -125,13 +127,20 @@ func (c *check) limits(f schema.Field) string {
 }
 
 func (c *check) warn(format string, args ...any) {
-	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
+	c.warnings = append(c.warnings, warning{text: fmt.Sprintf(format, args...)})
 }
 
 // guess warns about what may be otherwise, so that [Strict] makes no error of it.
 func (c *check) guess(format string, args ...any) {
-	c.warn(format, args...)
-	c.guesses[c.warnings[len(c.warnings)-1]] = true
+	c.warnings = append(c.warnings, warning{text: fmt.Sprintf(format, args...), guessed: true})
+}
+
+// texts are those of the warnings, nil if there are none.
+func (c *check) texts() (texts []string) {
+	for _, w := range c.warnings {
+		texts = append(texts, w.text)
+	}
+	return texts
 }
 
 // warnEach adds a warning for each field that text says something about; for fields that have

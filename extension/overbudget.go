@@ -33,8 +33,3 @@ func (c *check) overBudget(made *server) func(schema.Field) string {
 		}
 	}
 }
-
-// retries reports whether there may be a second attempt.
-func (f PlanField) retries() bool {
-	return f.Description.Attempts != 1 && (f.QueryAttempts != 0 || f.Idempotent)
-}
