@@ -111,7 +111,7 @@ func newInstance() string {
 
 func (m *mask) log(ctx context.Context, instance string, err error) {
 	level := slog.LevelError
-	if errors.Is(ctx.Err(), context.Canceled) && isCanceled(err) {
+	if errors.Is(ctx.Err(), context.Canceled) && errtree.Is(err, context.Canceled) {
 		level = slog.LevelDebug
 	}
 	path := judge(err).located(ctx, &gqlerror.Error{}).Path
@@ -125,16 +125,4 @@ func (m *mask) log(ctx context.Context, instance string, err error) {
 		attrs = append(attrs, slog.String("cause", fallback.Cause.Error()))
 	}
 	cmp.Or(m.logger, slog.Default()).LogAttrs(ctx, level, "hid an error from the client", attrs...)
-}
-
-// isCanceled is [errors.Is] of context.Canceled, but for the errors that keep that from ending.
-func isCanceled(err error) (canceled bool) {
-	errtree.Walk(err, func(err error) (descend bool) {
-		if is, ok := err.(interface{ Is(error) bool }); ok && is.Is(context.Canceled) {
-			canceled = true
-		}
-		canceled = canceled || err == context.Canceled
-		return !canceled
-	})
-	return canceled
 }

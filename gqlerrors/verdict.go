@@ -27,10 +27,14 @@ type verdict struct {
 
 func judge(err error) *verdict {
 	var v verdict
-	if !errtree.Walk(err, v.add) {
-		v.hidden = true
-	}
+	v.walk(err)
 	return &v
+}
+
+func (v *verdict) walk(err error) {
+	if !errtree.Walk(err, v.add) {
+		v.hidden = true // nobody has seen all of an error that wraps itself
+	}
 }
 
 // markType is the type of [policy.AsClientError]'s mark.
@@ -54,7 +58,7 @@ func (v *verdict) add(err error) (descend bool) {
 		return false
 	case *policy.FallbackError:
 		if err != nil {
-			errtree.Walk(err.Err, v.add)
+			v.walk(err.Err)
 		}
 		return false
 	case *graphql.InvalidNullError:
@@ -96,7 +100,10 @@ func isWrapper(err *gqlerror.Error) bool {
 		return false
 	}
 	text := err.Err.Error()
-	return err.Message == text || err.Message == causes.Text(err.Err) || text != err.Err.Error() || isRepeated(err.Message, err.Err)
+	return err.Message == text ||
+		err.Message == causes.Text(err.Err) ||
+		text != err.Err.Error() || // asked again, for of what never says the same no message is known to be another
+		isRepeated(err.Message, err.Err)
 }
 
 // isRepeated reports whether message is that of a GraphQL error in err's chain, whose Error says

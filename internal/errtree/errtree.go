@@ -13,8 +13,9 @@ const limit = 1 << 20
 const suspicious = 64
 
 // Walk calls visit for err and everything that it wraps, joined errors included, in the order of
-// [errors.As]. What lies beneath an error for which visit returns false is left out. Of an
-// error that wraps itself, Walk gives up in the end, and reports false.
+// [errors.As]. What lies beneath an error for which visit returns false is left out. It reports
+// whether it has visited all that visit did not leave out: false of an error that wraps itself, on
+// which it gives up.
 func Walk(err error, visit func(error) (descend bool)) (whole bool) {
 	var pending []error // the rest of the joins around err, what comes next at the end
 	var seen error      // one of the chain, which would come again in a cycle
@@ -55,6 +56,27 @@ func Walk(err error, visit func(error) (descend bool)) (whole bool) {
 		}
 	}
 	return false
+}
+
+// Is reports what [errors.Is] reports, and ends where that would not.
+func Is(err, target error) (is bool) {
+	if err == nil || target == nil {
+		return err == target
+	}
+	comparable := reflect.ValueOf(target).Comparable()
+	Walk(err, func(err error) (descend bool) {
+		if is {
+			return false
+		}
+		if is = comparable && err == target; is {
+			return false
+		}
+		if own, has := err.(interface{ Is(error) bool }); has {
+			is = own.Is(target)
+		}
+		return !is
+	})
+	return is
 }
 
 // As finds what [errors.As] finds, and ends where that would not.

@@ -3,6 +3,7 @@ package errtree_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -135,6 +136,8 @@ func TestWalkEndsWhenAnErrorWrapsItself(t *testing.T) {
 			assert.True(t, ok)
 			_, ok = errtree.As[*other](row.err)
 			assert.False(t, ok)
+			assert.True(t, errtree.Is(row.err, row.err) || !reflect.ValueOf(row.err).Comparable())
+			assert.False(t, errtree.Is(row.err, errors.ErrUnsupported))
 		})
 	}
 	assert.True(t, errtree.Walk(errors.New("leaf"), func(error) bool { return true }))
@@ -173,6 +176,37 @@ func TestAsFindsWhatErrorsAsFinds(t *testing.T) {
 
 			assert.Equal(t, wantOK, ok)
 			assert.Equal(t, want, found)
+		})
+	}
+}
+
+// matching is an error that is its target by its Is method.
+type matching struct{ target error }
+
+func (matching) Error() string          { return "matching" }
+func (m matching) Is(target error) bool { return target == m.target }
+
+func TestIsFindsWhatErrorsIsFinds(t *testing.T) {
+	leaf, wanted := errors.New("leaf"), errors.New("wanted")
+	for behaviour, row := range map[string]struct{ err, target error }{
+		"no error":                 {nil, wanted},
+		"no target":                {leaf, nil},
+		"neither":                  {nil, nil},
+		"another":                  {leaf, wanted},
+		"another of the same text": {errors.New("wanted"), wanted},
+		"itself":                   {wanted, wanted},
+		"a chain":                  {fmt.Errorf("b: %w", &link{"a", wanted}), wanted},
+		"a chain of others":        {fmt.Errorf("b: %w", &link{"a", leaf}), wanted},
+		"one of a fork":            {fork{leaf, &link{"a", wanted}, leaf}, wanted},
+		"none of a fork":           {fork{leaf, nil, &link{"a", leaf}}, wanted},
+		"an Is method":             {fork{leaf, matching{wanted}, leaf}, wanted},
+		"an Is method of another":  {fork{leaf, matching{leaf}}, wanted},
+		"an Is method in a chain":  {&link{"a", matching{wanted}}, wanted},
+		"what can't be compared":   {fork{leaf}, fork{leaf}},
+		"a value":                  {fork{matching{leaf}}, matching{leaf}},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			assert.Equal(t, errors.Is(row.err, row.target), errtree.Is(row.err, row.target))
 		})
 	}
 }
