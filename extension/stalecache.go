@@ -21,11 +21,17 @@ type staleCache struct {
 }
 
 type staleEntry struct {
-	key       string
-	value     any
-	since     time.Time // when the call began that returned the value
-	kept      time.Time // when it returned, not before since
-	use, time *list.Element
+	staleValue
+	key           string
+	kept          time.Time     // when the call returned, not before it began
+	inUse, inTime *list.Element // of byUse and byTime
+}
+
+// staleValue is a value that a call returned.
+type staleValue struct {
+	value any
+	began time.Time // when the call did
+	asked time.Time // when the dependency may first have been asked for the value
 }
 
 func newStaleCache(maxAge time.Duration, capacity int) *staleCache {
@@ -45,35 +51,34 @@ func (c *staleCache) getAt(now time.Time, key string) (value any, age time.Durat
 	switch {
 	case !ok:
 		return nil, 0, false
-	case now.Sub(entry.since) > c.maxAge:
+	case now.Sub(entry.began) > c.maxAge:
 		c.removeLocked(entry)
 		return nil, 0, false
 	}
-	c.byUse.MoveToFront(entry.use)
-	return entry.value, max(0, now.Sub(entry.since)), true
+	c.byUse.MoveToFront(entry.inUse)
+	return entry.value, max(0, now.Sub(entry.began)), true
 }
 
-// putAt keeps the value in place of the key's last one. It is as old as the call that returned it,
-// which began at since, and holds nothing that was asked for before earliest. Of a call that began
-// before the last value's, or that may know nothing of the key's last drop, it is not kept.
-func (c *staleCache) putAt(now, since, earliest time.Time, key string, value any) {
+// putAt keeps the value in place of the key's last one. Its age counts from began. It is not kept
+// if the key's value came from a call that began later, or if the key was dropped at asked or after.
+func (c *staleCache) putAt(now time.Time, key string, value staleValue) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expireLocked(now)
-	if now.Sub(since) > c.maxAge || c.drops.concern(key, earliest) {
+	if now.Sub(value.began) > c.maxAge || c.drops.concerns(key, value.asked) {
 		return
 	}
 	entry, ok := c.entries[key]
 	switch {
-	case ok && since.Before(entry.since):
+	case ok && value.began.Before(entry.began):
 		return
 	case ok:
 		c.removeLocked(entry)
 	case len(c.entries) == c.capacity:
 		c.removeLocked(c.byUse.Back().Value.(*staleEntry))
 	}
-	entry = &staleEntry{key: key, value: value, since: since, kept: now}
-	entry.use, entry.time = c.byUse.PushFront(entry), c.byTime.PushFront(entry)
+	entry = &staleEntry{staleValue: value, key: key, kept: now}
+	entry.inUse, entry.inTime = c.byUse.PushFront(entry), c.byTime.PushFront(entry)
 	c.entries[key] = entry
 }
 
@@ -100,7 +105,7 @@ func (c *staleCache) expireLocked(now time.Time) {
 }
 
 func (c *staleCache) removeLocked(entry *staleEntry) {
-	c.byUse.Remove(entry.use)
-	c.byTime.Remove(entry.time)
+	c.byUse.Remove(entry.inUse)
+	c.byTime.Remove(entry.inTime)
 	delete(c.entries, entry.key)
 }

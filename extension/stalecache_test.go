@@ -21,7 +21,7 @@ type naiveCache struct {
 type naiveEntry struct {
 	key         string
 	value       any
-	since, kept time.Time
+	began, kept time.Time
 }
 
 // find forgets what was kept for too long.
@@ -37,27 +37,27 @@ func (c *naiveCache) get(now time.Time, key string) (any, time.Duration, bool) {
 	}
 	found := c.entries[i]
 	c.entries = slices.Delete(c.entries, i, i+1)
-	if now.Sub(found.since) > c.maxAge {
+	if now.Sub(found.began) > c.maxAge {
 		return nil, 0, false
 	}
 	c.entries = append(c.entries, found)
-	return found.value, now.Sub(found.since), true
+	return found.value, now.Sub(found.began), true
 }
 
-func (c *naiveCache) put(now, since, earliest time.Time, key string, value any) {
+func (c *naiveCache) put(now, began, asked time.Time, key string, value any) {
 	i := c.find(now, key)
-	dropped := slices.ContainsFunc(c.drops, func(d staleDrop) bool { return d.key == key && !earliest.After(d.at) })
+	dropped := slices.ContainsFunc(c.drops, func(d staleDrop) bool { return d.key == key && !asked.After(d.at) })
 	switch {
-	case now.Sub(since) > c.maxAge, dropped, !c.all.IsZero() && !earliest.After(c.all):
+	case now.Sub(began) > c.maxAge, dropped, !c.all.IsZero() && !asked.After(c.all):
 		return
-	case i >= 0 && since.Before(c.entries[i].since):
+	case i >= 0 && began.Before(c.entries[i].began):
 		return
 	case i >= 0:
 		c.entries = slices.Delete(c.entries, i, i+1)
 	case len(c.entries) == c.capacity:
 		c.entries = c.entries[1:]
 	}
-	c.entries = append(c.entries, naiveEntry{key, value, since, now})
+	c.entries = append(c.entries, naiveEntry{key, value, began, now})
 }
 
 func (c *naiveCache) drop(now time.Time, key string) {
@@ -87,10 +87,10 @@ func FuzzAStaleCacheDoesWhatANaiveOneDoes(f *testing.F) {
 			switch call % 4 {
 			case 0:
 				took := time.Duration(call / 32)
-				since := now.Add(-took)
-				earliest := since.Add(-took / 2)
-				naive.put(now, since, earliest, key, i)
-				cache.putAt(now, since, earliest, key, i)
+				began := now.Add(-took)
+				asked := began.Add(-took / 2)
+				naive.put(now, began, asked, key, i)
+				cache.putAt(now, key, staleValue{i, began, asked})
 			case 1:
 				wantValue, wantAge, wantOK := naive.get(now, key)
 				value, age, ok := cache.getAt(now, key)
@@ -119,8 +119,8 @@ func TestAStaleCacheServesNothingTooOldThatWasKeptOutOfOrder(t *testing.T) {
 	now := time.Now()
 	cache := newStaleCache(time.Second, 2)
 	later := now.Add(time.Millisecond)
-	cache.putAt(later, later, later, "a", 1)
-	cache.putAt(now, now, now, "b", 2) // read the clock before, and got the lock after
+	cache.putAt(later, "a", staleValue{1, later, later})
+	cache.putAt(now, "b", staleValue{2, now, now}) // read the clock before, and got the lock after
 	_, _, ok := cache.getAt(now.Add(time.Second), "b")
 	require.True(t, ok)
 	_, _, ok = cache.getAt(now.Add(time.Second+time.Microsecond), "b")
@@ -134,7 +134,7 @@ func TestAStaleCacheServesNothingTooOldThatWasKeptOutOfOrder(t *testing.T) {
 func TestDropsOfKeysThatAClientMakesUpDriveNoValuesOut(t *testing.T) {
 	now := time.Now()
 	cache := newStaleCache(time.Minute, 2)
-	cache.putAt(now, now, now, "a", 1)
+	cache.putAt(now, "a", staleValue{1, now, now})
 	for i := range 10 {
 		cache.dropAt(now.Add(time.Second), strconv.Itoa(i))
 	}

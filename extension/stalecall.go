@@ -70,8 +70,8 @@ func (c *staleCall) servedAge() *int {
 	return c.age
 }
 
-// earliest is the time before which nothing was asked for that the call returns. It may have found
-// it in a batch, or in a loader, that others in its operation have asked before.
+// earliest is when the dependency may first have been asked for what the call returns: in a query
+// the operation's start, for a batch or a loader may have read it for another field.
 func (r *resolution) earliest() time.Time {
 	start := graphql.GetOperationContext(r.ctx).Stats.OperationStart
 	if r.op.kind == ast.Subscription || start.IsZero() { // what an event asks, it asks anew
@@ -90,7 +90,8 @@ func (r *resolution) learn(value any, err error) {
 			r.stale.kept.dropAt(time.Now(), r.stale.key)
 		}
 	case ok && r.isGood(succeeded):
-		r.stale.kept.putAt(time.Now(), r.stale.began, r.earliest(), r.stale.key, succeeded.value)
+		good := staleValue{value: succeeded.value, began: r.stale.began, asked: r.earliest()}
+		r.stale.kept.putAt(time.Now(), r.stale.key, good)
 	}
 }
 

@@ -34,8 +34,8 @@ func (d *staleDrops) add(now time.Time, key string) {
 	d.byKey[key] = d.byTime.PushFront(staleDrop{key, now})
 }
 
-// concern reports whether the key was, or passes for, dropped at asked or later.
-func (d *staleDrops) concern(key string, asked time.Time) bool {
+// concerns reports whether the key was, or passes for, dropped at the time asked, or later.
+func (d *staleDrops) concerns(key string, asked time.Time) bool {
 	at := d.all
 	if last, ok := d.byKey[key]; ok {
 		if drop := last.Value.(staleDrop); drop.at.After(at) {
