@@ -111,15 +111,15 @@ func (d *decoder) value(path string, text []byte, to reflect.Value) {
 		d.constant(path, text, to)
 	case json.Unmarshal(text, to.Addr().Interface()) != nil:
 		rule := rules[to.Kind()]
-		if isTooGreat(text, to.Kind()) {
-			rule = "is out of range"
+		if isOutOfRange(text, to.Kind()) {
+			rule = "must fit 64 bits"
 		}
 		d.fail(path, text, rule)
 	}
 }
 
-// isTooGreat reports whether text is a number, but none that the kind can hold.
-func isTooGreat(text []byte, kind reflect.Kind) bool {
+// isOutOfRange reports whether text is a number, but none that the kind can hold.
+func isOutOfRange(text []byte, kind reflect.Kind) bool {
 	var err error
 	switch kind {
 	case reflect.Int:
@@ -206,7 +206,7 @@ func (d *decoder) duration(path string, text []byte) time.Duration {
 	case !quoted, syntax != nil, strings.TrimRight(word, "0123456789") != word: // such as "0", the one that needs no unit
 		d.fail(path, text, `must be a duration in quotes and with a unit, such as "1.5s" or "200ms"`)
 	case err != nil:
-		d.fail(path, text, "must be at most 292 years")
+		d.fail(path, text, "must be within 292 years")
 	}
 	return duration
 }
