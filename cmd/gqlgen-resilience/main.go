@@ -26,6 +26,7 @@ const program = "gqlgen-resilience"
 type command struct {
 	name    string
 	summary string
+	note    string // what else its usage says; "": nothing
 	// run parses the arguments with the flags, whose usage and errors it leaves to them, and
 	// does the work.
 	run func(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) error
@@ -34,8 +35,9 @@ type command struct {
 // commands lists the commands. The first is the default.
 func commands() []command {
 	return []command{
-		{"generate", "generate the server and its guards, as gqlgen.yml says", generate},
-		{"plan", "print and check what the policies of a schema's fields come to", plan},
+		{"generate", "generate the server and its guards, as gqlgen.yml says", "", generate},
+		{"plan", "print and check what the policies of a schema's fields come to",
+			"A non-null field without a fallback is not warned about: Go code may give it one.", plan},
 	}
 }
 
@@ -63,6 +65,9 @@ func run(arguments []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
 		overview(stderr)
+		if chosen.note != "" {
+			fmt.Fprintf(stderr, "\n%s\n", chosen.note)
+		}
 		fmt.Fprintf(stderr, "\nFlags of %s:\n", chosen.name)
 		flags.PrintDefaults()
 	}

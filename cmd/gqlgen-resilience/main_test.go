@@ -107,5 +107,11 @@ func TestHelpNamesCommandsAndFlags(t *testing.T) {
 		for _, want := range []string{"usage: gqlgen-resilience", "generate ", "-config file", "-guard fields", "-guard-all", "-func name", "-verbose"} {
 			assert.Contains(t, help, want)
 		}
+		assert.NotContains(t, help, "warned about", "what plan's alone says")
+	}
+	code, help := call("plan", "-h")
+	assert.Equal(t, 0, code)
+	for _, want := range []string{"A non-null field without a fallback is not warned about", "-budget time", "-retries number", "-strict"} {
+		assert.Contains(t, help, want)
 	}
 }

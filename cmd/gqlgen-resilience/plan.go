@@ -29,12 +29,12 @@ func plan(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) err
 		"(default: gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above)")
 	policies := flags.String("policies", "", "the policies' configuration, a JSON `file` (default: none, for a schema without presets)")
 	var budget extension.Budget
-	flags.Func("budget", "the server's operations may take this `time`, and no longer: warn of fields that may",
+	flags.Func("budget", "the `time` that an operation of the server may take: warn of fields that may take longer",
 		func(text string) (err error) { budget.Timeout, err = positiveDuration(text); return err })
-	flags.Func("retries", "the server's operations may make this `number` of retries: don't warn of nested ones",
+	flags.Func("retries", "the `number` of retries that an operation of the server may make: nested ones are then not warned about",
 		func(text string) (err error) { budget.Retries, err = count(text); return err })
 	asJSON := flags.Bool("json", false, "print the plan as JSON")
-	strict := flags.Bool("strict", false, "fail on warnings; a non-null field without a fallback is not warned about, as Go code may give it one")
+	strict := flags.Bool("strict", false, "fail on warnings")
 	if err := parse(flags, arguments); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func plan(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	// That is warned about which no fallback can settle.
+	// Warn as if no field lacked a fallback: Go code may give it one.
 	_, warnings, err := extension.New(registry, append(options, missingFallbacks(made)...)...).PlanSchema(s)
 	if err != nil {
 		return err

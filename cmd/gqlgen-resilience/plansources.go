@@ -95,8 +95,8 @@ func linkedFederation(sources []*ast.Source) (version int, linked bool) {
 	return version, linked
 }
 
-// declareEntities adds what the federation's gateway asks for, through which fields fail too. A
-// schema that was printed with it has it already.
+// declareEntities adds Query._entities and _service, for a failure under an entity takes _entities'
+// item along. A schema that was printed with them has them already.
 func declareEntities(cfg *config.Config, federated *federation.Federation) error {
 	s, err := gqlparser.LoadSchema(cfg.Sources...)
 	if err != nil || s.Query == nil || s.Query.Fields.ForName("_service") != nil {
