@@ -19,7 +19,6 @@ type nesting struct {
 	found  map[nestedKey][]retried
 
 	climbed [][2]int // by type: the climb that was there last, without and with a list in between
-	noted   []int    // by field: likewise
 	climbs  int
 }
 
@@ -74,7 +73,7 @@ func newNesting(c *check, ancestry *schema.Ancestry) *nesting {
 			n.types[i].parents = append(n.types[i].parents, step)
 		}
 	}
-	n.climbed, n.noted = make([][2]int, len(names)), make([]int, len(c.fields))
+	n.climbed = make([][2]int, len(names))
 	return n
 }
 
@@ -94,53 +93,64 @@ func (n *nesting) above(f schema.Field, batched bool) []retried {
 		return known
 	}
 	n.climbs++
-	var found []retried
-	positions := map[int]int{}
-	note := func(parent nestedParent, listed bool) {
-		if !n.reach.inQueries(n.fields[parent.field].Object) && !f.Idempotent {
-			return // f has no retries then
-		}
-		if n.noted[parent.field] != n.climbs {
-			n.noted[parent.field] = n.climbs
-			positions[parent.field] = len(found)
-			found = append(found, retried{field: parent.field, attempts: parent.attempts})
-		}
-		at := positions[parent.field]
-		found[at].listed = found[at].listed || listed
-	}
-	start := n.number[f.Object]
-	var climb func(at, listed int)
-	follow := func(at, listed, uncounted int) {
-		for _, parent := range n.types[at].parents {
-			now := listed
-			if parent.lists > uncounted {
-				now = 1
-			}
-			if parent.field >= 0 {
-				note(parent, now == 1)
-			} else {
-				climb(parent.object, now)
-			}
-		}
-	}
-	climb = func(at, listed int) {
-		if at == start || n.climbed[at][listed] == n.climbs { // not once around a circle of types
-			return
-		}
-		n.climbed[at][listed] = n.climbs
-		follow(at, listed, 0)
-		for _, abstract := range n.types[at].abstracts {
-			climb(abstract, listed)
-		}
-	}
+	c := climb{nesting: n, start: n.number[f.Object], idempotent: f.Idempotent, positions: map[int]int{}}
 	uncounted := 0
 	if batched {
 		uncounted = 1
 	}
-	for _, at := range append([]int{start}, n.types[start].abstracts...) {
-		follow(at, 0, uncounted)
+	for _, at := range append([]int{c.start}, n.types[c.start].abstracts...) {
+		c.follow(at, 0, uncounted)
 	}
-	slices.SortFunc(found, func(a, b retried) int { return a.field - b.field })
-	n.found[key] = found
-	return found
+	slices.SortFunc(c.found, func(a, b retried) int { return a.field - b.field })
+	n.found[key] = c.found
+	return c.found
+}
+
+// climb is one look at all ways up from a type. On each, listed is 1 from the first list on.
+type climb struct {
+	*nesting
+	start      int  // the type
+	idempotent bool // is the field that it is made for
+	found      []retried
+	positions  map[int]int // in found, by field
+}
+
+// follow goes on to what leads to the type, where so many lists do not count.
+func (c *climb) follow(at, listed, uncounted int) {
+	for _, parent := range c.types[at].parents {
+		now := listed
+		if parent.lists > uncounted {
+			now = 1
+		}
+		if parent.field >= 0 {
+			c.note(parent, now == 1)
+		} else {
+			c.visit(parent.object, now)
+		}
+	}
+}
+
+func (c *climb) visit(at, listed int) {
+	if at == c.start || c.climbed[at][listed] == c.climbs { // not once around a circle of types
+		return
+	}
+	c.climbed[at][listed] = c.climbs
+	c.follow(at, listed, 0)
+	for _, abstract := range c.types[at].abstracts {
+		c.visit(abstract, listed)
+	}
+}
+
+// note takes down a field with retries, with which its way ends.
+func (c *climb) note(parent nestedParent, listed bool) {
+	if !c.reach.inQueries(c.fields[parent.field].Object) && !c.idempotent {
+		return // the lower field has no retries then
+	}
+	at, ok := c.positions[parent.field]
+	if !ok {
+		at = len(c.found)
+		c.positions[parent.field] = at
+		c.found = append(c.found, retried{field: parent.field, attempts: parent.attempts})
+	}
+	c.found[at].listed = c.found[at].listed || listed
 }
