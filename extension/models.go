@@ -15,6 +15,8 @@ import (
 type models struct {
 	*generated
 	objects []*ast.Definition // sorted by name, so that each search finds the same
+	certain map[string]bool   // objects whose type a resolver takes as its parent
+	pending []string          // objects whose fields are to be followed yet
 	// disputed are the objects to which ways lead that disagree: where one goes wrong, gqlgen's
 	// config has bound another member than the one of the field's name.
 	disputed map[string]bool
@@ -27,7 +29,7 @@ func (g *generated) findModels() {
 		return
 	}
 	s := g.es.Schema()
-	m := models{generated: g, disputed: map[string]bool{}}
+	m := models{generated: g, certain: map[string]bool{}, disputed: map[string]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(s.Types)) {
 		if s.Types[name].Kind == ast.Object {
 			m.objects = append(m.objects, s.Types[name])
@@ -39,9 +41,26 @@ func (g *generated) findModels() {
 }
 
 // search fills in the models, and reports whether it came upon a new dispute.
-func (m models) search() (disputes bool) {
+func (m *models) search() (disputes bool) {
+	before := len(m.disputed)
+	m.takeParents()
+	m.pending = slices.Sorted(maps.Keys(m.models))
+	m.takeResults()
+	for len(m.pending) > 0 {
+		object := m.es.Schema().Types[m.pending[0]]
+		m.pending = m.pending[1:]
+		for _, f := range fieldsOf(object) {
+			if bound := m.binding(f); bound.source != sourceResolver && bound.returns != nil {
+				m.take(f, bound.returns)
+			}
+		}
+	}
+	return len(m.disputed) > before
+}
+
+// takeParents takes the types that resolvers take as their parents.
+func (m *models) takeParents() {
 	s := m.es.Schema()
-	certain := map[string]bool{}
 	for _, object := range m.objects {
 		for _, f := range fieldsOf(object) {
 			resolver, ok := m.resolver(f)
@@ -52,24 +71,14 @@ func (m models) search() (disputes bool) {
 					parent = parent.Elem()
 				}
 				m.models[object.Name] = pointee(parent)
-				certain[object.Name] = true
+				m.certain[object.Name] = true
 			}
 		}
 	}
-	found := slices.Sorted(maps.Keys(m.models))
-	take := func(f schema.Field, returns reflect.Type) {
-		object, model := s.Types[f.Definition.Type.Name()], element(returns, f.Definition.Type)
-		if object == nil || object.Kind != ast.Object || certain[object.Name] || m.disputed[object.Name] || !isModel(model) {
-			return
-		}
-		switch known := m.models[object.Name]; {
-		case known == nil:
-			m.models[object.Name] = model
-			found = append(found, object.Name)
-		case known != model:
-			m.disputed[object.Name], disputes = true, true
-		}
-	}
+}
+
+// takeResults takes the types that resolvers return.
+func (m *models) takeResults() {
 	for _, object := range m.objects {
 		for _, f := range fieldsOf(object) {
 			if resolver, ok := m.resolver(f); ok {
@@ -77,20 +86,25 @@ func (m models) search() (disputes bool) {
 				if m.isBatch(f) {
 					returns = returns.Elem()
 				}
-				take(f, returns)
+				m.take(f, returns)
 			}
 		}
 	}
-	for len(found) > 0 {
-		object := s.Types[found[0]]
-		found = found[1:]
-		for _, f := range fieldsOf(object) {
-			if bound := m.binding(f); bound.source != sourceResolver && bound.returns != nil {
-				take(f, bound.returns)
-			}
-		}
+}
+
+// take notes what is known of the object that the field leads to by what it returns in Go.
+func (m *models) take(f schema.Field, returns reflect.Type) {
+	object, model := m.es.Schema().Types[f.Definition.Type.Name()], element(returns, f.Definition.Type)
+	if object == nil || object.Kind != ast.Object || m.certain[object.Name] || m.disputed[object.Name] || !isModel(model) {
+		return
 	}
-	return disputes
+	switch known := m.models[object.Name]; {
+	case known == nil:
+		m.models[object.Name] = model
+		m.pending = append(m.pending, object.Name)
+	case known != model:
+		m.disputed[object.Name] = true
+	}
 }
 
 func fieldsOf(object *ast.Definition) []schema.Field {
