@@ -19,62 +19,78 @@ import (
 	"github.com/gqlresilience/gqlresilience/schema"
 )
 
+// planFlags are what the command line says of a plan.
+type planFlags struct {
+	patterns         []string // of the schema's files
+	config, policies string   // files
+	budget           extension.Budget
+	asJSON, strict   bool
+}
+
+// define has the flags fill in f.
+func (f *planFlags) define(flags *flag.FlagSet) {
+	flags.Func("schema", "read the schema from `files`, such as 'graph/*.graphqls'; may be repeated (default: those of gqlgen's configuration)",
+		func(pattern string) error { f.patterns = append(f.patterns, pattern); return nil })
+	flags.StringVar(&f.config, "config", "", "gqlgen's configuration `file` "+
+		"(default: gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above)")
+	flags.StringVar(&f.policies, "policies", "", "the policies' configuration, a JSON `file` (default: none, for a schema without presets)")
+	flags.Func("budget", "the `time` that an operation of the server may take: warn of fields that may take longer",
+		func(text string) (err error) { f.budget.Timeout, err = positiveDuration(text); return err })
+	flags.Func("retries", "the `number` of retries that an operation of the server may make: nested ones are then not warned about",
+		func(text string) (err error) { f.budget.Retries, err = count(text); return err })
+	flags.BoolVar(&f.asJSON, "json", false, "print the plan as JSON")
+	flags.BoolVar(&f.strict, "strict", false, "fail on warnings")
+}
+
 // plan prints what the annotated fields of a schema come to, and fails on what a server's Use
 // would fail on. What Go code gives the extension beside the policies is not known to it.
 func plan(flags *flag.FlagSet, arguments []string, stdout, stderr io.Writer) error {
-	var patterns []string
-	flags.Func("schema", "read the schema from `files`, such as 'graph/*.graphqls'; may be repeated (default: those of gqlgen's configuration)",
-		func(pattern string) error { patterns = append(patterns, pattern); return nil })
-	configFile := flags.String("config", "", "gqlgen's configuration `file` "+
-		"(default: gqlgen.yml, .gqlgen.yml or gqlgen.yaml here or in a folder above)")
-	policies := flags.String("policies", "", "the policies' configuration, a JSON `file` (default: none, for a schema without presets)")
-	var budget extension.Budget
-	flags.Func("budget", "the `time` that an operation of the server may take: warn of fields that may take longer",
-		func(text string) (err error) { budget.Timeout, err = positiveDuration(text); return err })
-	flags.Func("retries", "the `number` of retries that an operation of the server may make: nested ones are then not warned about",
-		func(text string) (err error) { budget.Retries, err = count(text); return err })
-	asJSON := flags.Bool("json", false, "print the plan as JSON")
-	strict := flags.Bool("strict", false, "fail on warnings")
+	var given planFlags
+	given.define(flags)
 	if err := parse(flags, arguments); err != nil {
 		return err
 	}
-	if len(patterns) > 0 && *configFile != "" {
+	if len(given.patterns) > 0 && given.config != "" {
 		err := errors.New("-schema and -config: give one of them")
 		fmt.Fprintln(stderr, err)
 		return usageError{err}
 	}
-
-	registry, policiesErr := newRegistry(*policies) // before the configuration is looked for, which may lie elsewhere
-	s, schemaErr := loadSchema(patterns, *configFile)
-	if policiesErr != nil && s != nil {
-		_, _, schemaErr = schema.Walk(s, nil) // as far as it can be checked without policies
-	}
-	if err := errors.Join(policiesErr, schemaErr); err != nil {
-		return err
-	}
-	var options []extension.Option
-	if budget != (extension.Budget{}) {
-		options = append(options, extension.WithOperationBudget(budget))
-	}
-	made, _, err := extension.New(registry, options...).PlanSchema(s)
+	made, warnings, err := given.plan()
 	if err != nil {
 		return err
 	}
-	// Warn as if no field lacked a fallback: Go code may give it one.
-	_, warnings, err := extension.New(registry, append(options, missingFallbacks(made)...)...).PlanSchema(s)
-	if err != nil {
-		return err
-	}
-	if err := write(stdout, made, *asJSON); err != nil {
+	if err := write(stdout, made, given.asJSON); err != nil {
 		return err
 	}
 	for _, warning := range warnings {
 		fmt.Fprintln(stderr, "warning:", warning)
 	}
-	if *strict && len(warnings) > 0 {
+	if given.strict && len(warnings) > 0 {
 		return fmt.Errorf("warnings: %d", len(warnings))
 	}
 	return nil
+}
+
+// plan makes the plan.
+func (f *planFlags) plan() (made extension.Plan, warnings []string, err error) {
+	registry, policiesErr := newRegistry(f.policies) // before the configuration is looked for, which may lie elsewhere
+	s, schemaErr := loadSchema(f.patterns, f.config)
+	if policiesErr != nil && s != nil {
+		_, _, schemaErr = schema.Walk(s, nil) // as far as it can be checked without policies
+	}
+	if err := errors.Join(policiesErr, schemaErr); err != nil {
+		return extension.Plan{}, nil, err
+	}
+	var options []extension.Option
+	if f.budget != (extension.Budget{}) {
+		options = append(options, extension.WithOperationBudget(f.budget))
+	}
+	if made, _, err = extension.New(registry, options...).PlanSchema(s); err != nil {
+		return extension.Plan{}, nil, err
+	}
+	// Warn as if no field lacked a fallback: Go code may give it one.
+	_, warnings, err = extension.New(registry, append(options, missingFallbacks(made)...)...).PlanSchema(s)
+	return made, warnings, err
 }
 
 // newRegistry makes a registry of the policies in the file, of none if that is empty.
