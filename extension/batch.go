@@ -17,18 +17,40 @@ type itemsError struct{ error }
 
 func (e *itemsError) Unwrap() error { return e.error }
 
-// batchFailure is what the attempt at a batch means to the policy: nothing has failed if the only
-// errors are client's errors of some of the items.
+// batchFailure is what the attempt at a batch, or at federation's finder of many entities, means to
+// the policy: nothing has failed if the only errors are client's errors of some of the items.
+//
+// The items' errors themselves never go to the policy: as the cause of another failure they would
+// be taken for the answer.
 func (r *resolution) batchFailure(a *attempt) error {
-	if items, ok := a.err.(graphql.BatchErrors); ok {
-		return r.itemsFailure(items)
+	items, listed := a.err.(graphql.BatchErrors)
+	if !r.field.batch { // of a finder's error, gqlgen looks deeper
+		items, listed = errors.AsType[graphql.BatchErrors](a.err)
 	}
-	if results := reflect.ValueOf(a.value); a.err == nil && r.selected && results.Kind() == reflect.Slice {
-		if parents := r.parentCount(); results.Len() != parents {
-			return &itemsError{fmt.Errorf("%d results for %d parents", results.Len(), parents)} // as gqlgen tells each item
+	switch {
+	case a.err != nil && !listed:
+		return a.err
+	case r.field.batch && r.selected:
+		if err := r.miscounted(a.value, items); err != nil {
+			return &itemsError{err}
 		}
 	}
-	return a.err
+	if listed {
+		return r.itemsFailure(items)
+	}
+	return nil
+}
+
+// miscounted is what gqlgen tells each item if there are too few or too many results or errors.
+func (r *resolution) miscounted(value any, items graphql.BatchErrors) error {
+	parents := r.parentCount()
+	if results := reflect.ValueOf(value); results.Kind() == reflect.Slice && results.Len() != parents {
+		return fmt.Errorf("%d results for %d parents", results.Len(), parents)
+	}
+	if items != nil && len(items.Errors()) != parents {
+		return fmt.Errorf("%d errors for %d parents", len(items.Errors()), parents)
+	}
+	return nil
 }
 
 func (r *resolution) itemsFailure(items graphql.BatchErrors) error {
@@ -48,7 +70,7 @@ func (r *resolution) itemsFailure(items graphql.BatchErrors) error {
 	case len(failed) > 0:
 		return &itemsError{errors.Join(failed...)}
 	case denied > 0 && denied == len(all):
-		return items // all are the client's fault, and so is the batch
+		return &itemsError{errors.Join(all...)} // all are the client's fault, and so is the batch
 	default:
 		return nil
 	}
@@ -72,7 +94,7 @@ func (r *resolution) group() (*graphql.BatchParentGroup, bool) {
 // paths are where the field stands in the response.
 func (r *resolution) paths() []ast.Path {
 	group, ok := r.group()
-	if !ok || !r.guarded || !r.field.batch {
+	if !ok || !r.guarded || !r.selected || !r.field.batch {
 		return []ast.Path{graphql.GetPath(r.ctx)}
 	}
 	var paths []ast.Path

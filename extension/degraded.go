@@ -7,7 +7,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
 // degradedKey is the response's extension that lists the fields which a fallback answered.
@@ -18,10 +17,16 @@ type degraded struct {
 	Path ast.Path `json:"path"`          // its parent may have become null, for another field's sake
 	Code string   `json:"code"`          // of the error that the field would have had
 	Age  *int     `json:"age,omitempty"` // of a stale answer, in whole seconds
+
+	told   int  // errors at the path, which the fallback has added beside its value
+	shared bool // the path is that of other fields too: an error there tells nothing
 }
 
-// failed reports whether err is that of the field: gqlgen could not take the fallback's value.
-func (d degraded) failed(err *gqlerror.Error) bool { return comparePaths(d.Path, err.Path) == 0 }
+// failed reports whether one of the errors, counted by path, is that of the field: gqlgen could not
+// take the fallback's value.
+func (d degraded) failed(errs map[string]int) bool {
+	return !d.shared && errs[d.Path.String()] > d.told
+}
 
 // seconds is the age of a stale answer, and -1 of any other.
 func (d degraded) seconds() int {
@@ -40,7 +45,10 @@ func WithoutDegraded() Option {
 
 // answered takes note that a fallback answers for err.
 func (r *resolution) answered(err error) {
-	entry := degraded{Code: r.op.extension.answers.Code(err), Age: r.stale.servedAge()}
+	entry := degraded{
+		Code: r.op.extension.answers.Code(err), Age: r.stale.servedAge(),
+		shared: r.op.server.isFinder(r.field.fieldKey), told: len(graphql.GetFieldErrors(r.ctx, r.fc)),
+	}
 	for _, path := range r.paths() {
 		entry.Path = path
 		r.op.scope.Load().degrade(entry)
@@ -73,7 +81,13 @@ func (op *operation) report(ctx context.Context, response *graphql.Response) {
 		impair(ctx)
 	}
 	list := append(op.whole.takeDegraded(), op.scope.Load().takeDegraded()...) // whole's is that of a stream's start
-	list = slices.DeleteFunc(list, func(d degraded) bool { return slices.ContainsFunc(response.Errors, d.failed) })
+	if len(list) > 0 {
+		errs := map[string]int{}
+		for _, err := range response.Errors {
+			errs[err.Path.String()]++
+		}
+		list = slices.DeleteFunc(list, func(d degraded) bool { return d.failed(errs) })
+	}
 	if len(list) == 0 {
 		return
 	}

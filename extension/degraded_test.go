@@ -131,6 +131,20 @@ func TestAFieldThatCanNotTakeItsFallbacksValueIsNotDegraded(t *testing.T) {
 	})
 }
 
+func TestAFallbackMayAddAnErrorBesideItsValue(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.protect(textStub(failing(errDown)), newRegistry(t, nil),
+			extension.WithFallback("Query.text", func(ctx context.Context, _ error) (*string, error) {
+				graphql.AddErrorf(ctx, "an older one")
+				return new("cached"), nil
+			}))
+		response := testgraph.Post(t.Context(), t, server, `{ text }`)
+		require.Equal(t, "cached", response.Data["text"])
+		require.Len(t, response.Errors, 1)
+		require.Equal(t, []any{map[string]any{"path": []any{"text"}, "code": "INTERNAL"}}, response.Extensions["degraded"])
+	})
+}
+
 func TestAnOperationWithinAnotherIsItsOwn(t *testing.T) {
 	underEachHook(t, func(t *testing.T, h hook) {
 		var server http.Handler

@@ -39,7 +39,7 @@ func codeOf(resolvers reflect.Type) *GeneratedCode {
 	}
 	var found []GeneratedCode
 	registered.Range(func(root, code any) bool {
-		if resolvers.Implements(root.(reflect.Type)) {
+		if root := root.(reflect.Type); root.NumMethod() > 0 && resolvers.Implements(root) {
 			found = append(found, code.(GeneratedCode))
 		}
 		return true

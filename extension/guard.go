@@ -64,6 +64,9 @@ func (r *resolution) mapped(err error) error {
 // already.
 func newGuard(ctx context.Context, coordinate string) (*resolution, error) {
 	op := operationOf(ctx)
+	if op != nil {
+		op = op.ifOf(graphql.GetOperationContext(ctx))
+	}
 	if op == nil {
 		return nil, fmt.Errorf("%s is guarded, but runs outside of an operation of a server that uses the resilience extension", coordinate)
 	}

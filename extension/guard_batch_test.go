@@ -81,6 +81,37 @@ func TestABatchWithTooFewResultsHasFailed(t *testing.T) {
 	require.Equal(t, 1, failures(t, registry, "Item.stock"))
 }
 
+func TestABatchWithErrorsForOtherItemsThanItsOwnHasFailed(t *testing.T) {
+	for name, items := range map[string]graphql.BatchErrorList{"one that is none": {nil}, "none": {}, "a client's": {errNoItem}} {
+		t.Run(name, func(t *testing.T) {
+			stub := stubOf("1", "2", "3")
+			stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {
+				return []*int{new(1), new(1), new(1)}, items
+			}
+			server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": breaking(enforced(time.Second))})
+			require.Len(t, testgraph.Post(t.Context(), t, server, `{ items { stock } }`).Errors, 3)
+			require.Equal(t, 1, failures(t, registry, "Item.stock"))
+		})
+	}
+}
+
+func TestABatchThatIsCalledFromGoAnswersForNoItemOfTheResponse(t *testing.T) {
+	stub := stubOf("1", "2", "3")
+	guarded := testgraph.Guard(stub)
+	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, errDown }
+	stub.ItemResolver.Slow = func(ctx context.Context, item *model.Item) (*string, error) {
+		if item.ID == "2" {
+			_, err := guarded.Item().Stock(ctx, []*model.Item{item})
+			return new("used"), err
+		}
+		return new("fine"), nil
+	}
+	server, _ := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": enforced(time.Second)},
+		answerWith("Item.stock", []*int{new(7)}))
+	response := testgraph.Post(t.Context(), t, server, `{ items { slow } }`)
+	require.Equal(t, []any{map[string]any{"path": []any{"items", 1.0, "slow"}, "code": "INTERNAL"}}, response.Extensions["degraded"])
+}
+
 func TestAFallbackAnswersForABatchOfWhichItemsFailed(t *testing.T) {
 	stub := stubOf("1", "2")
 	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {

@@ -117,3 +117,65 @@ func TestFallbackAnswersForAGuardedEntityFinder(t *testing.T) {
 	require.Equal(t, `{"data":{"_entities":[{"id":"fallback"},{"id":"fallback"}]},"extensions":{"degraded":[{"path":["_entities"],"code":"INTERNAL"}]}}`,
 		rawPost(t.Context(), t, server, findProducts), "all entities have one path, so it is told once")
 }
+
+func TestOneMissingEntityDoesNotHideThatOthersFailed(t *testing.T) {
+	for name, row := range map[string]struct {
+		items    graphql.BatchErrorList
+		failures int
+	}{
+		"one that does not exist": {graphql.BatchErrorList{errNoItem, nil}, 0},
+		"one more that failed":    {graphql.BatchErrorList{errNoItem, errDown}, 2},
+		"none exists":             {graphql.BatchErrorList{errNoItem, errNoItem}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stub := &federated.Stub{}
+			stub.EntityResolver.FindManyWarehouseByIDs = func(_ context.Context, keys []*model.WarehouseByIDsInput) ([]*model.Warehouse, error) {
+				return []*model.Warehouse{{ID: keys[0].ID}, {ID: keys[1].ID}}, row.items
+			}
+			server, registry := finders(t, stub)
+			require.NotEmpty(t, testgraph.Post(t.Context(), t, server, findWarehouses).Errors)
+			require.Equal(t, row.failures, failures(t, registry, "Entity.findManyWarehouseByIDs"))
+		})
+	}
+}
+
+func TestEntitiesOfWhichNoneIsAnsweredHaveAnError(t *testing.T) {
+	t.Run("because the finder is out of time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			stub := &federated.Stub{}
+			stub.EntityResolver.FindManyWarehouseByIDs = func(ctx context.Context, _ []*model.WarehouseByIDsInput) ([]*model.Warehouse, error) {
+				err := untilCancelled(ctx)
+				return []*model.Warehouse{nil, nil}, graphql.BatchErrorList{err, err}
+			}
+			server, _ := protectSchema(t, testgraph.NewGuardedFederatedSchema(stub), specs{"Entity.findManyWarehouseByIDs": cooperative(time.Second)})
+			response := testgraph.Post(t.Context(), t, server, findWarehouses)
+			require.NotEmpty(t, response.Errors)
+			require.Equal(t, "TIMEOUT", response.Errors[0].Extensions["code"])
+		})
+	})
+	t.Run("because the fallback fails too", func(t *testing.T) {
+		stub := &federated.Stub{}
+		stub.EntityResolver.FindManyWarehouseByIDs = func(_ context.Context, keys []*model.WarehouseByIDsInput) ([]*model.Warehouse, error) {
+			return []*model.Warehouse{nil, {ID: keys[1].ID}}, graphql.BatchErrorList{errDown, nil}
+		}
+		server, _ := finders(t, stub, extension.WithFallback("Entity.findManyWarehouseByIDs",
+			func(context.Context, error) ([]*model.Warehouse, error) { return nil, errors.New("no cache") }))
+		response := testgraph.Post(t.Context(), t, server, findWarehouses)
+		require.NotEmpty(t, response.Errors)
+		require.Equal(t, "no cache", response.Errors[0].Message)
+	})
+}
+
+func TestAnEntityThatFailsHidesNoOtherThatItsFallbackAnswered(t *testing.T) {
+	stub := &federated.Stub{}
+	stub.EntityResolver.FindProductByID = func(_ context.Context, id string) (*model.Product, error) {
+		if id == "1" {
+			return nil, errNoItem
+		}
+		return nil, errDown
+	}
+	server, _ := finders(t, stub, answerWith("Entity.findProductByID", &model.Product{ID: "old"}))
+	response := testgraph.Post(t.Context(), t, server, findProducts)
+	require.Len(t, response.Errors, 1)
+	require.Equal(t, []any{map[string]any{"path": []any{"_entities"}, "code": "INTERNAL"}}, response.Extensions["degraded"])
+}

@@ -39,7 +39,8 @@ func operationOf(ctx context.Context) *operation {
 // ifOf returns the operation if it is gqlgen's oc, nil if it is one around that: a resolver may call
 // a server.
 func (op *operation) ifOf(oc *graphql.OperationContext) *operation {
-	if op == nil || op.oc != oc {
+	// Extensions may copy gqlgen's.
+	if op == nil || op.oc.Operation != oc.Operation || !op.oc.Stats.OperationStart.Equal(oc.Stats.OperationStart) {
 		return nil
 	}
 	return op

@@ -88,7 +88,7 @@ func (r *resolution) attempt(ctx context.Context) (value any, err error) {
 	a.value, a.err = r.next(a)
 	returned = true
 	failure := a.err
-	if r.guarded && r.field.batch {
+	if r.guarded && (r.field.batch || r.op.server.isFinder(r.field.fieldKey)) {
 		failure = r.batchFailure(a)
 	}
 	if failure != nil {

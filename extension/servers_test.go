@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gqlresilience/gqlresilience/extension"
@@ -201,4 +202,31 @@ func TestServersOfOneSchemaWithDifferentGuardsNeedAnExtensionEach(t *testing.T) 
 	require.Empty(t, use(t, es, e))
 	require.Equal(t, "gqlresilience:\ntwo executable schemas of one schema, only one of which was generated with omit_panic_handler: "+
 		"give each an extension of its own, with the same registry", use(t, withSchema(stub, es.Schema()), e))
+}
+
+func TestExtensionsKnowAnOperationWhoseContextWasCopiedInBetween(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.server(textStub(failing(errDown)))
+		server.Use(extension.New(newRegistry(t, nil), answerWith("Query.text", new("cached"))))
+		server.AroundOperations(func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+			copied := *graphql.GetOperationContext(ctx)
+			return next(graphql.WithOperationContext(ctx, &copied))
+		})
+		server.Use(extension.New(newRegistry(t, nil), answerWith[any]("Query.any", "cached")))
+		require.Equal(t, map[string]any{"text": "cached"}, testgraph.Post(t.Context(), t, server, `{ text }`).Data)
+	})
+}
+
+func TestGuardsOfAServerWithoutTheExtensionFailWithinAnothersOperationToo(t *testing.T) {
+	inner := testgraph.Serve(testgraph.NewGuardedSchema(textStub(answering("unprotected"))))
+	var answer testgraph.Response
+	stub := &testgraph.Stub{}
+	stub.QueryResolver.Any = func(ctx context.Context) (any, error) {
+		answer = testgraph.Post(ctx, t, inner, `{ text }`)
+		return "any", nil
+	}
+	server := hook{}.protect(stub, newRegistry(t, nil), underSpec(enforced(time.Second)))
+	require.Empty(t, testgraph.Post(t.Context(), t, server, `{ any }`).Errors)
+	require.Len(t, answer.Errors, 1)
+	require.Contains(t, answer.Errors[0].Message, "Query.text is guarded, but runs outside of an operation")
 }
