@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gqlresilience/gqlresilience/extension"
@@ -15,7 +14,7 @@ import (
 )
 
 func TestTheParentOfAField(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		var seen notes[string]
 		note := func(ctx context.Context) {
 			item, ok := extension.Parent[*model.Item](ctx)
@@ -34,7 +33,7 @@ func TestTheParentOfAField(t *testing.T) {
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) { note(ctx); return nil, errors.New("no parent") }
 		stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) { note(ctx); return nil, nil }
 		stub.OtherResolver.Slow = func(ctx context.Context, _ *model.Other) (*string, error) { note(ctx); return nil, nil }
-		server := serving(t, schema(stub), staleText())
+		server := serving(t, h.schema(stub), staleText())
 		for query, want := range map[string][]string{
 			`{ text }`:                 {"none false false"},
 			`{ item(id: 1) { slow } }`: {"1 true false"},

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -15,18 +14,6 @@ import (
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph/model"
 )
-
-// withAndWithoutGuards runs a test in a bubble for each mode of hooking in.
-func withAndWithoutGuards(t *testing.T, test func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema)) {
-	t.Helper()
-	for name, schema := range map[string]func(*testgraph.Stub) graphql.ExecutableSchema{
-		"middleware": testgraph.NewSchema, "guard": testgraph.NewGuardedSchema,
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, schema) })
-		})
-	}
-}
 
 // serving returns a server of the schema that uses an extension.
 func serving(t testing.TB, schema graphql.ExecutableSchema, options ...extension.Option) http.Handler {

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -20,9 +19,9 @@ import (
 )
 
 func TestTheLastGoodValueAnswersForAFieldAndTellsItsAge(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		d := &dependency{}
-		server := serving(t, schema(textStub(d.text)), staleText())
+		server := serving(t, h.schema(textStub(d.text)), staleText())
 		text := func() string { return rawPost(t.Context(), t, server, `{ text }`) }
 		d.goes(errDown)
 		require.Equal(t, onTheWire(errDown.Error(), ""), text(), "there is no value yet")
@@ -43,9 +42,9 @@ func TestTheLastGoodValueAnswersForAFieldAndTellsItsAge(t *testing.T) {
 }
 
 func TestAStaleAnswerIsNeverOlderThanItsMaxAge(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		d := &dependency{}
-		server := serving(t, schema(textStub(d.text)), staleText(), extension.WithoutDegraded())
+		server := serving(t, h.schema(textStub(d.text)), staleText(), extension.WithoutDegraded())
 		text := func() any { return testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"] }
 		text()
 		d.goes(errDown)
@@ -61,7 +60,7 @@ func TestAStaleAnswerIsNeverOlderThanItsMaxAge(t *testing.T) {
 }
 
 func TestFieldsUnderAStaleValueAreResolvedAnewUnderTheirOwnPolicies(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		items, details := &dependency{}, &dependency{}
 		stub := stubOf("1")
 		resolve := stub.QueryResolver.Items
@@ -72,7 +71,7 @@ func TestFieldsUnderAStaleValueAreResolvedAnewUnderTheirOwnPolicies(t *testing.T
 			return resolve(ctx, n)
 		}
 		stub.ItemResolver.Probe = func(context.Context, *model.Item) (*string, error) { return details.answer("probe") }
-		server := serving(t, schema(stub), underPreset("Query.items", "dependency"), answerWith("Item.probe", new("fallback")),
+		server := serving(t, h.schema(stub), underPreset("Query.items", "dependency"), answerWith("Item.probe", new("fallback")),
 			extension.WithStale("Query.items", extension.Stale{MaxAge: time.Hour, MaxEntries: 1, Key: same}), extension.WithoutDegraded())
 		ask := func() string { return rawPost(t.Context(), t, server, `{ items { name probe } }`) }
 		require.Equal(t, `{"data":{"items":[{"name":"item 1","probe":"probe 1"}]}}`, ask())
@@ -115,12 +114,12 @@ func TestStaleAnswerAndFallbackEachAnswerByTheirOwnConditions(t *testing.T) {
 			[]want{{errDown, failed}, {open, second}, {notFound, stale}}, []want{{errDown, failed}, {open, second}, {notFound, failed}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				for _, filled := range []bool{true, false} {
 					wants := map[bool][]want{true: row.first, false: row.without}[filled]
 					for _, want := range wants {
 						d := &dependency{}
-						server := serving(t, schema(textStub(d.text)), row.options...)
+						server := serving(t, h.schema(textStub(d.text)), row.options...)
 						if filled {
 							testgraph.Post(t.Context(), t, server, `{ text }`)
 						}
@@ -168,11 +167,11 @@ func TestADeferredFieldIsToldStaleBesideItsDataOrBefore(t *testing.T) {
 		"multipart": testgraph.PostDeferred, "events": testgraph.Stream,
 	} {
 		t.Run(name, func(t *testing.T) {
-			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				d := &dependency{}
 				stub := stubOf("1", "2")
 				stub.ItemResolver.Slow = func(_ context.Context, item *model.Item) (*string, error) { return d.answer(item.ID) }
-				server := serving(t, schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
+				server := serving(t, h.schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
 				const query = `{ items { id ... @defer { slow } } }`
 				ask(t.Context(), t, server, query)
 				d.goes(errDown)

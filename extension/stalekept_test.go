@@ -19,7 +19,7 @@ import (
 )
 
 func TestOfTooManyValuesTheLeastRecentlyUsedIsForgotten(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		d := &dependency{}
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.Item = func(_ context.Context, id string) (*model.Item, error) {
@@ -29,7 +29,7 @@ func TestOfTooManyValuesTheLeastRecentlyUsedIsForgotten(t *testing.T) {
 			}
 			return &model.Item{ID: id, Name: *name}, nil
 		}
-		server := serving(t, schema(stub), extension.WithStale("Query.item", extension.Stale{MaxAge: time.Hour, MaxEntries: 2,
+		server := serving(t, h.schema(stub), extension.WithStale("Query.item", extension.Stale{MaxAge: time.Hour, MaxEntries: 2,
 			Key: func(_ context.Context, args map[string]any) (string, bool) { return args["id"].(string), true }}))
 		item := func(id string) any {
 			item, ok := testgraph.Post(t.Context(), t, server, fmt.Sprintf(`{ item(id: %q) { name } }`, id)).Data["item"].(map[string]any)
@@ -62,9 +62,9 @@ func TestAClientsErrorForgetsTheValue(t *testing.T) {
 		"a failure does not":         {&policy.ResponseError{Status: 500}, staleText(extension.When(errDown)), "text 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				d := &dependency{}
-				server := serving(t, schema(textStub(d.text)), row.option)
+				server := serving(t, h.schema(textStub(d.text)), row.option)
 				for _, err := range []error{nil, row.err, errDown} {
 					d.goes(err)
 					testgraph.Post(t.Context(), t, server, `{ text }`)
@@ -89,9 +89,9 @@ func TestWhatIsKept(t *testing.T) {
 		"no value beside an error": {func(context.Context) (*string, error) { return new("partial"), errDown }, `{"data":{"text":"first"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+			underEachHook(t, func(t *testing.T, h hook) {
 				resolve := answering("first")
-				server := serving(t, schema(textStub(func(ctx context.Context) (*string, error) { return resolve(ctx) })),
+				server := serving(t, h.schema(textStub(func(ctx context.Context) (*string, error) { return resolve(ctx) })),
 					staleText(), extension.WithoutDegraded())
 				testgraph.Post(t.Context(), t, server, `{ text }`)
 				resolve = row.then
@@ -104,12 +104,12 @@ func TestWhatIsKept(t *testing.T) {
 }
 
 func TestNilIsNotKeptForANonNullField(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		var item *model.Item
 		var err error
 		stub := &testgraph.Stub{}
 		stub.QueryResolver.StrictItem = func(context.Context, string) (*model.Item, error) { return item, err }
-		server := serving(t, schema(stub), extension.WithoutDegraded(),
+		server := serving(t, h.schema(stub), extension.WithoutDegraded(),
 			extension.WithStale("Query.strictItem", extension.Stale{MaxAge: time.Hour, MaxEntries: 1, Key: same}))
 		item = &model.Item{ID: "7"}
 		ask := func() string { return rawPost(t.Context(), t, server, `{ strictItem(id: 7) { id } }`) }
@@ -123,9 +123,9 @@ func TestNilIsNotKeptForANonNullField(t *testing.T) {
 
 // What a fallback answered is not the resolver's.
 func TestAFallbacksValueIsNotKept(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		d := &dependency{err: policy.ErrCircuitOpen}
-		server := serving(t, schema(textStub(d.text)), staleText(),
+		server := serving(t, h.schema(textStub(d.text)), staleText(),
 			extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return new("fallback"), nil },
 				extension.When(policy.ErrCircuitOpen)))
 		text := func() any { return testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"] }
@@ -136,10 +136,10 @@ func TestAFallbacksValueIsNotKept(t *testing.T) {
 }
 
 func TestALateValueOfAnAbandonedAttemptIsNotKept(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		resolve := answering("in time")
 		registry := newRegistry(t, nil)
-		server := testgraph.Serve(schema(textStub(func(ctx context.Context) (*string, error) { return resolve(ctx) })))
+		server := testgraph.Serve(h.schema(textStub(func(ctx context.Context) (*string, error) { return resolve(ctx) })))
 		server.Use(extension.New(registry, underSpec(enforced(time.Second)), staleText()))
 		text := func() any { return testgraph.Post(t.Context(), t, server, `{ text }`).Data["text"] }
 		require.Equal(t, "in time", text())

@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gqlresilience/gqlresilience/extension"
@@ -17,9 +16,9 @@ import (
 )
 
 func TestNobodyIsServedTheStaleAnswerOfAnother(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		d := &dependency{}
-		server := serving(t, schema(textStub(func(ctx context.Context) (*string, error) {
+		server := serving(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
 			user, _ := ctx.Value(userKey{}).(string)
 			return d.answer(user)
 		})), extension.WithStale("Query.text", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byUser}))
@@ -36,7 +35,7 @@ func TestNobodyIsServedTheStaleAnswerOfAnother(t *testing.T) {
 }
 
 func TestTheKeySeesArgumentsAndParent(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		d := &dependency{}
 		stub := stubOf("1", "2")
 		stub.ItemResolver.QuotesFor = func(_ context.Context, item *model.Item, weight *int) ([]*model.Quote, error) {
@@ -47,7 +46,7 @@ func TestTheKeySeesArgumentsAndParent(t *testing.T) {
 			*weight = -1 // after the key was made
 			return []*model.Quote{{Service: *service}}, nil
 		}
-		server := serving(t, schema(stub), extension.WithStale("Item.quotesFor", extension.Stale{MaxAge: time.Hour, MaxEntries: 9,
+		server := serving(t, h.schema(stub), extension.WithStale("Item.quotesFor", extension.Stale{MaxAge: time.Hour, MaxEntries: 9,
 			Key: func(ctx context.Context, args map[string]any) (string, bool) {
 				item, ok := extension.Parent[*model.Item](ctx)
 				return fmt.Sprintf("%s, %d", item.ID, *args["weight"].(*int)), ok
@@ -72,7 +71,7 @@ func TestTheKeySeesArgumentsAndParent(t *testing.T) {
 }
 
 func TestAnItemOfAListIsAnsweredByItsOwnStaleValue(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := stubOf("1", "2", "3")
 		failing := ""
 		stub.ItemResolver.Slow = func(_ context.Context, item *model.Item) (*string, error) {
@@ -81,7 +80,7 @@ func TestAnItemOfAListIsAnsweredByItsOwnStaleValue(t *testing.T) {
 			}
 			return new("slow " + item.ID), nil
 		}
-		server := serving(t, schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
+		server := serving(t, h.schema(stub), extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
 		const data = `{"data":{"items":[{"slow":"slow 1"},{"slow":"slow 2"},{"slow":"slow 3"}]}`
 		require.Equal(t, data+`}`, rawPost(t.Context(), t, server, `{ items { slow } }`))
 		failing = "2"
@@ -116,8 +115,8 @@ func TestEachItemOfABatchIsAnsweredByItsOwnStaleValueWithoutAGuard(t *testing.T)
 func TestAKeysPanicIsTheFieldsPanic(t *testing.T) {
 	for mode, spec := range map[string]policy.Spec{"enforced": enforced(time.Second), "cooperative": cooperative(time.Second)} {
 		t.Run(mode, func(t *testing.T) {
-			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
-				server := serving(t, schema(textStub(answering("up"))), underSpec(spec), extension.WithStale("Query.text",
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := serving(t, h.schema(textStub(answering("up"))), underSpec(spec), extension.WithStale("Query.text",
 					extension.Stale{MaxAge: time.Hour, MaxEntries: 1, Key: func(context.Context, map[string]any) (string, bool) { panic("key") }}))
 				require.Equal(t, `{"errors":[{"message":"panic: key","path":["text"]}],"data":{"text":null,"__typename":"Query"}}`,
 					rawPost(t.Context(), t, server, `{ text __typename }`))

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
@@ -68,8 +67,8 @@ func TestWhatWasUnderWayWhenItsValueWasForgottenIsNotKept(t *testing.T) {
 			[]int{0, 1, 2}, `{"data":{"text":"yours again"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
-				server := serving(t, schema(textStub(taking(row.calls...))), staleText(), extension.WithoutDegraded())
+			underEachHook(t, func(t *testing.T, h hook) {
+				server := serving(t, h.schema(textStub(taking(row.calls...))), staleText(), extension.WithoutDegraded())
 				require.Equal(t, row.want, askAt(t, func() string { return rawPost(t.Context(), t, server, `{ text }`) }, row.at...))
 			})
 		})
@@ -78,7 +77,7 @@ func TestWhatWasUnderWayWhenItsValueWasForgottenIsNotKept(t *testing.T) {
 
 // A loader, or gqlgen's batch, may have read it for another field of the operation.
 func TestWhatAnOperationReadBeforeItsValueWasForgottenIsNotKept(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		var asked atomic.Int32
 		stub.QueryResolver.Item = func(_ context.Context, id string) (*model.Item, error) {
@@ -94,7 +93,7 @@ func TestWhatAnOperationReadBeforeItsValueWasForgottenIsNotKept(t *testing.T) {
 			}
 			return &item.Name, nil
 		}
-		server := serving(t, schema(stub), extension.WithoutDegraded(),
+		server := serving(t, h.schema(stub), extension.WithoutDegraded(),
 			extension.WithStale("Item.slow", extension.Stale{MaxAge: time.Hour, MaxEntries: 9, Key: byItem}))
 		ask := func(err error) string {
 			return rawPost(context.WithValue(t.Context(), userKey{}, err), t, server, `{ item(id: 1) { slow } }`)
@@ -109,16 +108,16 @@ func TestWhatAnOperationReadBeforeItsValueWasForgottenIsNotKept(t *testing.T) {
 }
 
 func TestOfSeveralCallsTheValueOfTheOneThatBeganLastIsKept(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
-		server := serving(t, schema(textStub(taking(after(10*time.Second, "old"), after(0, "new"), fails(errDown)))), staleText())
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := serving(t, h.schema(textStub(taking(after(10*time.Second, "old"), after(0, "new"), fails(errDown)))), staleText())
 		require.Equal(t, `{"data":{"text":"new"},"extensions":{"degraded":[{"path":["text"],"code":"INTERNAL","age":11}]}}`,
 			askAt(t, func() string { return rawPost(t.Context(), t, server, `{ text }`) }, 0, 1, 12))
 	})
 }
 
 func TestTheAgeOfAValueCountsFromTheBeginningOfItsCall(t *testing.T) {
-	withAndWithoutGuards(t, func(t *testing.T, schema func(*testgraph.Stub) graphql.ExecutableSchema) {
-		server := serving(t, schema(textStub(taking(after(10*time.Second, "slow"), fails(errDown), fails(errDown)))), staleText())
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := serving(t, h.schema(textStub(taking(after(10*time.Second, "slow"), fails(errDown), fails(errDown)))), staleText())
 		text := func() string { return rawPost(t.Context(), t, server, `{ text }`) }
 		require.Contains(t, askAt(t, text, 0, 60), `"age":60`)
 		time.Sleep(time.Nanosecond)
