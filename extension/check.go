@@ -22,6 +22,7 @@ type check struct {
 	compositions []policy.Composition          // of fields
 	protected    map[string]policy.Description // what passes a policy for all that is known, by coordinate
 	reach        reach
+	ancestry     *schema.Ancestry
 	errs         []error
 	warnings     []warning
 }
@@ -32,23 +33,29 @@ type warning struct {
 	guessed bool // it may be wrong
 }
 
+// look finds out what there is, and passes on what schema.Walk says of it.
+func (e *Extension) look(es graphql.ExecutableSchema) (c *check, warnings []string, err error) {
+	s := es.Schema()
+	fields, warnings, err := schema.Walk(s, e.settings())
+	return &check{
+		Extension: e, schema: s, generated: newGenerated(es, e.resolvers),
+		fields: fields, reach: newReach(s), ancestry: schema.NewAncestry(s),
+	}, warnings, err
+}
+
 // newCheck finds all mistakes, and what can be warned about before there are policies.
 func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
-	s := es.Schema()
-	fields, texts, err := schema.Walk(s, e.settings())
-	c := &check{
-		Extension: e, schema: s, generated: newGenerated(es, e.resolvers),
-		fields: fields, compositions: compositions(s, fields), reach: newReach(s),
-	}
+	c, texts, err := e.look(es)
+	c.compositions = compositions(c.schema, c.fields)
 	for _, text := range texts {
 		c.warnings = append(c.warnings, warning{text: text})
 	}
-	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, fields), e.staleMistakes(c.generated, fields), err)
+	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, c.fields), e.staleMistakes(c.generated, c.fields), err)
 	if e.registry != nil {
 		c.errs = append(c.errs, e.registry.Check(c.compositions...))
 	}
 	c.errs = append(c.errs, missingDirective(es))
-	c.errs = append(c.errs, idleTypes(fields)...)
+	c.errs = append(c.errs, idleTypes(c.fields)...)
 	c.errs = append(c.errs, c.unguardedFinders()...)
 	c.warnOfSettings()
 	return c
@@ -104,21 +111,19 @@ func (e *Extension) settings() map[string]schema.Settings {
 			Preset: f.Preset, Idempotent: f.Idempotent, Spec: f.Spec, Origin: fmt.Sprintf("WithField(%q)", coordinate),
 		}
 	}
-	for coordinate, fallback := range e.fallbacks {
+	answer := func(coordinate, option string, fallback *policy.FallbackSpec) {
 		settings, ok := all[coordinate]
 		if !ok {
-			settings.Origin = fmt.Sprintf("WithFallback(%q)", coordinate)
+			settings.Origin = fmt.Sprintf("%s(%q)", option, coordinate)
 		}
-		settings.Spec.Fallback = fallback.spec
+		settings.Spec.Fallback = fallback
 		all[coordinate] = settings
 	}
+	for coordinate, fallback := range e.fallbacks {
+		answer(coordinate, "WithFallback", fallback.spec)
+	}
 	for coordinate, stale := range e.stale {
-		settings, ok := all[coordinate]
-		if !ok {
-			settings.Origin = fmt.Sprintf("WithStale(%q)", coordinate)
-		}
-		settings.Spec.Fallback = stale.before(e.fallbacks[coordinate].spec, e.registry)
-		all[coordinate] = settings
+		answer(coordinate, "WithStale", stale.before(e.fallbacks[coordinate].spec, e.registry))
 	}
 	return all
 }

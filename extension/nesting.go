@@ -48,7 +48,7 @@ type retried struct {
 	listed   bool // there is a list in between: the lower field may run many times
 }
 
-func newNesting(c *check, ancestry *schema.Ancestry) *nesting {
+func newNesting(c *check) *nesting {
 	n := &nesting{fields: c.fields, reach: c.reach, number: map[string]int{}, found: map[nestedKey][]retried{}}
 	names := slices.Sorted(maps.Keys(c.schema.Types))
 	for i, name := range names {
@@ -60,10 +60,10 @@ func newNesting(c *check, ancestry *schema.Ancestry) *nesting {
 	}
 	n.types = make([]nestedType, len(names))
 	for i, name := range names {
-		for _, abstract := range ancestry.Abstracts(name) {
+		for _, abstract := range c.ancestry.Abstracts(name) {
 			n.types[i].abstracts = append(n.types[i].abstracts, n.number[abstract])
 		}
-		for _, parent := range ancestry.Declared(name) {
+		for _, parent := range c.ancestry.Declared(name) {
 			step := nestedParent{object: n.number[parent.Object], field: -1, lists: lists(parent.Definition.Type)}
 			if at, ok := index[parent.Coordinate()]; ok {
 				if step.attempts = c.attempts(c.fields[at]); step.attempts != 1 {

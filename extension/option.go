@@ -163,18 +163,19 @@ func WithResolvers(resolvers any) Option {
 	}
 }
 
-// Strict makes errors of what is otherwise warned about at boot: [Extension.Warnings] lists it. What
-// only looks wrong, where no guards were generated that know, stays a warning.
-// Warnings are reported beside mistakes, except those that need finished policies: fix the
-// mistakes to see them.
+// Strict makes errors of what is otherwise warned about at boot: [Extension.Warnings] lists it.
+// What only looks wrong, where no guards were generated that know, stays a warning. Warnings are
+// reported beside mistakes, except those that need finished policies: fix the mistakes to see
+// them.
 func Strict() Option {
 	return func(e *Extension) { e.strict = true }
 }
 
 // WithLogger logs what the registry's policies do, for fields and jobs alike: changes of a
-// breaker's state and fallbacks that failed at warn, answers of fallbacks and abandoned attempts at info, retries, timeouts and
-// rejections at debug, each with field and policy. The field of a job is its source. Warnings at
-// boot are logged too, to [slog.Default] where there is no WithLogger.
+// breaker's state and fallbacks that failed at warn, answers of fallbacks and abandoned attempts
+// at info, retries, timeouts and rejections at debug, each with field and policy. The field of a
+// job is its source. Warnings at boot are logged too, to [slog.Default] where there is no
+// WithLogger.
 //
 // It is the registry's events that are logged, so of several extensions with one registry only
 // one needs a logger.

@@ -11,7 +11,7 @@ import (
 // Waits that a dependency asks for by Retry-After are not planned.
 func (c *check) overBudget(made *server) func(schema.Field) string {
 	planned := map[string]PlanField{}
-	for _, f := range c.planServer(made) {
+	for _, f := range c.plan(made) {
 		planned[f.Coordinate] = f
 	}
 	limit := c.budget.Timeout

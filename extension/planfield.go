@@ -79,17 +79,17 @@ type PlanFallback struct {
 	When []string
 }
 
-// planServer tells of the server's fields that have policies, but those that are known to be
-// plain data.
+// planServer tells of a server whose check is long over.
 func (e *Extension) planServer(made *server) []PlanField {
-	s := made.schema
-	fields, _, _ := schema.Walk(s, e.settings()) // which has found no mistake before
-	code := newGenerated(made.executable, e.resolvers)
-	reach := newReach(s)
-	ancestry := schema.NewAncestry(s)
+	c, _, _ := e.look(made.executable) // there was no mistake, and warnings were given
+	return c.plan(made)
+}
+
+// plan tells of the server's fields that have policies, but those that are known to be plain data.
+func (c *check) plan(made *server) []PlanField {
 	var list []PlanField
-	for _, f := range fields {
-		has, bound := made.fields[fieldKey{f.Object, f.Name}], code.binding(f)
+	for _, f := range c.fields {
+		has, bound := made.fields[fieldKey{f.Object, f.Name}], c.generated.binding(f)
 		if has == nil || bound.isData() {
 			continue
 		}
@@ -97,16 +97,16 @@ func (e *Extension) planServer(made *server) []PlanField {
 			Coordinate: f.Coordinate(), Origin: f.Origin, ByType: !f.Explicit && !bound.callable(),
 			LooksLikeData: bound.source == sourceData,
 			Policy:        has.policy.Name(), Idempotent: f.Idempotent, Description: has.policy.Describe(),
-			TakesAlong: ancestry.Nullable(f),
+			TakesAlong: c.ancestry.Nullable(f),
 		}
 		planned.HookedIn = "middleware"
 		if has.guarded {
 			planned.HookedIn = "guard"
 		}
-		if reach.inQueries(f.Object) {
+		if c.reach.inQueries(f.Object) {
 			planned.QueryAttempts = planned.Description.Attempts
 		}
-		if reach.mutated[f.Object] {
+		if c.reach.mutated[f.Object] {
 			planned.MutationAttempts = 1
 			if f.Idempotent {
 				planned.MutationAttempts = planned.Description.Attempts
@@ -114,7 +114,7 @@ func (e *Extension) planServer(made *server) []PlanField {
 		}
 		planned.WorstCase = planned.Description.WorstCase(planned.retries())
 		if planned.Description.Fallback {
-			e.planFallbacks(&planned)
+			c.planFallbacks(&planned)
 		}
 		list = append(list, planned)
 	}

@@ -70,12 +70,11 @@ func (c *check) warnOfDataTypes() {
 func (c *check) warnOfPolicies(made *server) {
 	c.protect(made)
 	c.warnOfForgottenGuards()
-	ancestry := schema.NewAncestry(c.schema)
 	c.warnEach(func(f schema.Field) string {
 		if policy, ok := c.protected[f.Coordinate()]; !ok || policy.Fallback || f.Object == rootName(c.schema.Subscription) {
 			return "" // a stream that does not start is all of its response, nullable or not
 		}
-		ancestors := ancestry.Nullable(f)
+		ancestors := c.ancestry.Nullable(f)
 		if len(ancestors) == 0 {
 			return ""
 		}
@@ -84,7 +83,7 @@ func (c *check) warnOfPolicies(made *server) {
 	})
 	c.warnEach(c.limits)
 	if c.budget == nil || c.budget.Retries == nil {
-		nesting := newNesting(c, ancestry)
+		nesting := newNesting(c)
 		c.warnEach(func(f schema.Field) string { return c.multiplied(nesting, f) })
 	}
 	if c.budget != nil && c.budget.Timeout > 0 {
