@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/gqlresilience/gqlresilience/internal/bench/graph"
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// itemsQuery asks for n items with these fields.
+func itemsQuery(n int, fields string) string {
+	return fmt.Sprintf("{ items(n: %d) { %s } }", n, fields)
+}
+
+// asking runs the query, whose response has n items that look like this.
+func asking(t *stand, s *server, query string, n int, item string) loop {
+	want := `{"data":{"items":[` + strings.Join(repeated(n, item), ",") + `]}}`
+	ctx, cancel := context.WithCancel(context.Background())
+	t.cleanup(func() error { cancel(); return nil })
+	return repeat(func() error {
+		answer, err := s.answer(ctx, query)
+		if err == nil && string(answer) != want {
+			err = fmt.Errorf("the answer is %.200s", answer)
+		}
+		return err
+	})
+}
+
+func repeated(n int, text string) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = text
+	}
+	return texts
+}
+
+// newServers are the ways to make a server for queries.
+type newServers func(*graph.Resolver) (*server, error)
+
+func withoutExtension(r *graph.Resolver) (*server, error) { return newServer(r), nil }
+
+func withNoOp(r *graph.Resolver) (*server, error) { return newIntercepted(r), nil }
+
+// withPolicies has a bulkhead with room for all n fields at once.
+func withPolicies(by hook, mode policy.TimeoutMode, n int) newServers {
+	return func(r *graph.Resolver) (*server, error) {
+		s, _, err := newProtected(r, by, roomFor(max(n, maxConcurrent), specOf(mode, fourStages...)))
+		return s, err
+	}
+}
+
+// oneField asks for n items with one field each, all of which have a resolver that does nothing.
+func oneField(field string, n int, with newServers) setUp {
+	return func(t *stand) (loop, error) {
+		s, err := with(idle(t).resolver(n))
+		if err != nil {
+			return loop{}, err
+		}
+		return asking(t, s, itemsQuery(n, field), n, fmt.Sprintf(`{"%s":7}`, field)), nil
+	}
+}
+
+// plainFields are ten fields of plain data of each of a hundred items.
+func plainFields(with newServers) setUp {
+	const items, each = 100, 10
+	var aliased, answered []string
+	for i := range each {
+		aliased = append(aliased, fmt.Sprintf("id%d: id", i))
+		answered = append(answered, fmt.Sprintf(`"id%d":"%s"`, i, graph.ID))
+	}
+	return func(t *stand) (loop, error) {
+		s, err := with(idle(t).resolver(items))
+		if err != nil {
+			return loop{}, err
+		}
+		l := asking(t, s, itemsQuery(items, strings.Join(aliased, " ")), items, "{"+strings.Join(answered, ",")+"}")
+		l.fields = items * each
+		return l, nil
+	}
+}
+
+// perField tells the figures of a query per field.
+func perField(n int, set setUp) setUp {
+	return func(t *stand) (loop, error) {
+		l, err := set(t)
+		l.fields = n
+		return l, err
+	}
+}
+
+// unguardedCases are fields without a policy, which the extension must not slow down.
+func unguardedCases() []benchCase {
+	with := withPolicies(middleware, policy.Enforced, 1)
+	return []benchCase{
+		{
+			name:   "field/plain",
+			ours:   plainFields(with),
+			rivals: []rival{{name: "no-op interceptor", setUp: plainFields(withNoOp), mostRatio: 1.02, noAllocs: true}},
+		},
+		{
+			name:   "field/resolved",
+			ours:   perField(1000, oneField("resolved", 1000, with)),
+			rivals: []rival{{name: "no-op interceptor", setUp: perField(1000, oneField("resolved", 1000, withNoOp)), mostRatio: 1.02, noAllocs: true}},
+		},
+	}
+}
+
+// queryCases are whole operations.
+func queryCases() (cases []benchCase) {
+	for _, n := range []int{1, 100, 1000, 10_000} {
+		for _, by := range []hook{middleware, guard} {
+			for _, m := range modes {
+				most := 0.0
+				if n == 1000 {
+					most = map[policy.TimeoutMode]float64{policy.Cooperative: 1.08, policy.Enforced: 1.35}[m.mode]
+				}
+				cases = append(cases, benchCase{
+					name:   fmt.Sprintf("query/%d/guarded/%s/%s", n, by, m.name),
+					ours:   oneField("guarded", n, withPolicies(by, m.mode, n)),
+					rivals: []rival{{name: "no extension", setUp: oneField("guarded", n, withoutExtension), mostRatio: most}},
+				})
+			}
+		}
+		cases = append(cases, benchCase{
+			name:   fmt.Sprintf("query/%d/unguarded", n),
+			ours:   oneField("resolved", n, withPolicies(middleware, policy.Enforced, n)),
+			rivals: []rival{{name: "no-op interceptor", setUp: oneField("resolved", n, withNoOp)}},
+		})
+	}
+	return cases
+}
