@@ -9,7 +9,9 @@ type benchCase struct {
 	rivals []rival
 
 	// Bounds on ours alone; 0: none.
-	mostNs, mostAllocs float64
+	mostNs, mostAllocs, mostBytes float64
+
+	rounds int // at most; 0: as many as are asked for
 }
 
 // A rival is another way of doing what a case does.
@@ -31,6 +33,9 @@ type loop struct {
 
 	// fields are those that one call resolves, if figures are to be per field. 0: per call.
 	fields int
+
+	// held measures the bytes that a call holds, in place of calls.
+	held func() (bytes float64, err error)
 }
 
 // repeat makes calls one after the other.
@@ -75,8 +80,14 @@ func (c benchCase) setUps() []setUp {
 func allCases() []benchCase {
 	return slices.Concat(
 		unguardedCases(),
+		interceptCases(),
 		fieldCases(),
 		rejectionCases(),
+		policyCases(),
 		queryCases(),
+		growthCases(),
+		parallelCases(),
+		presetCases(),
+		memoryCases(),
 	)
 }

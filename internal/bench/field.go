@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"github.com/gqlresilience/gqlresilience/internal/bench/graph"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -13,39 +15,57 @@ var modes = []struct {
 	mode policy.TimeoutMode
 }{{"cooperative", policy.Cooperative}, {"enforced", policy.Enforced}}
 
-// A caller calls the resolver of the guarded field in the middle of an operation.
-type caller func(ctx context.Context, resolve func(context.Context) (any, error)) (any, error)
+var hooks = []hook{middleware, guard}
 
-// calling calls the dependency in the middle of an operation of the server.
+// A resolver is one as gqlgen knows it.
+type resolver = func(context.Context) (any, error)
+
+// A caller calls a resolver, in its own way.
+type caller func(ctx context.Context, resolve resolver) (any, error)
+
+// calling calls the guarded field's resolver in the middle of an operation of the server.
 func calling(t *stand, s *server, r *graph.Resolver, call caller, check func(any, error) error) (loop, error) {
 	o := begin(s, r)
 	t.cleanup(o.end)
+	one, err := o.calling(call, check)
+	return repeat(one), err
+}
+
+// calling returns a call of the guarded field of an item of its own.
+func (o *operation) calling(call caller, check func(any, error) error) (func() error, error) {
 	ctx, err := o.field("guarded")
-	if err != nil {
-		return loop{}, err
-	}
 	item := &graph.Item{}
-	resolve := func(ctx context.Context) (any, error) { return s.resolvers.Item().Guarded(ctx, item) } // as in generated code
-	return repeat(func() error { return check(call(ctx, resolve)) }), nil
+	resolve := func(ctx context.Context) (any, error) { // as in generated code
+		return o.server.resolvers.Item().Guarded(ctx, item)
+	}
+	return func() error { return check(call(ctx, resolve)) }, err
+}
+
+// intercepting calls as gqlgen does.
+func intercepting(intercept graphql.FieldMiddleware) caller {
+	return func(ctx context.Context, resolve resolver) (any, error) { return intercept(ctx, resolve) }
 }
 
 // protected is the guarded field under a policy of the spec.
-func protected(by hook, spec policy.Spec, ask func(*stand) *dependency) setUp {
+func protected(by hook, spec policy.Spec, ask newDependency) setUp {
+	return protectedBeside(0, by, spec, ask)
+}
+
+// protectedBeside is protected with other presets in the registry.
+func protectedBeside(others int, by hook, spec policy.Spec, ask newDependency) setUp {
 	return func(t *stand) (loop, error) {
 		d := ask(t)
 		r := d.resolver(0)
-		s, _, err := newProtected(r, by, spec)
+		s, _, err := newProtected(r, by, spec, others)
 		if err != nil {
 			return loop{}, err
 		}
-		return calling(t, s, r, func(ctx context.Context, resolve func(context.Context) (any, error)) (any, error) {
-			return s.intercept(ctx, resolve)
-		}, d.check)
+		return calling(t, s, r, intercepting(s.intercept), d.check)
 	}
 }
 
 // unprotected is the resolver on a server without extension, called by a rival.
-func unprotected(call caller, ask func(*stand) *dependency) setUp {
+func unprotected(call caller, ask newDependency) setUp {
 	return func(t *stand) (loop, error) {
 		d := ask(t)
 		r := d.resolver(0)
@@ -53,35 +73,84 @@ func unprotected(call caller, ask func(*stand) *dependency) setUp {
 	}
 }
 
-// failsafed is the resolver called through failsafe-go's stages.
-func failsafed(ask func(*stand) *dependency, stages ...stage) setUp {
-	return func(t *stand) (loop, error) {
-		executor := failsafeOf(stages...)
-		return unprotected(func(ctx context.Context, resolve func(context.Context) (any, error)) (any, error) {
-			return failsafeCall(ctx, executor, resolve)
-		}, ask)(t)
+// underEach makes a case for each hook and timeout mode.
+func underEach(name string, make func(by hook, mode policy.TimeoutMode) benchCase) (cases []benchCase) {
+	for _, by := range hooks {
+		for _, m := range modes {
+			c := make(by, m.mode)
+			c.name = name + "/" + string(by) + "/" + m.name
+			cases = append(cases, c)
+		}
 	}
+	return cases
 }
 
 // fieldCases are calls of a guarded field in the middle of an operation.
-func fieldCases() (cases []benchCase) {
-	for _, by := range []hook{middleware, guard} {
-		for _, m := range modes {
-			c := benchCase{
-				name: "field/guarded/" + string(by) + "/" + m.name,
-				ours: protected(by, specOf(m.mode, fourStages...), idle),
-			}
-			if m.mode == policy.Cooperative {
-				c.mostAllocs = 4
-				c.rivals = []rival{{name: failsafeGo, setUp: failsafed(idle, fourStages...), mostRatio: 0.12}}
-			} else {
-				c.mostAllocs = 6
-				c.rivals = []rival{
-					{name: failsafeGo, setUp: failsafed(idle, fourStages...), mostRatio: 0.50},
-					{name: "hand-off", setUp: unprotected(handOff, idle), mostRatio: 1.8},
-				}
-			}
-			cases = append(cases, c)
+func fieldCases() []benchCase {
+	cases := underEach("field/guarded", func(by hook, mode policy.TimeoutMode) benchCase {
+		c := fieldCase(by, mode, idle)
+		if mode == policy.Cooperative {
+			c.mostAllocs, c.rivals[0].mostRatio = 4, 0.12
+		} else {
+			c.mostAllocs, c.rivals[0].mostRatio, c.rivals[1].mostRatio = 6, 0.50, 1.8
+		}
+		return c
+	})
+	for _, by := range hooks {
+		cases = append(cases, benchCase{
+			name:   "field/untimed/" + string(by),
+			ours:   protected(by, specOf(policy.Cooperative, untimed...), idle),
+			rivals: []rival{{name: failsafeGo, setUp: failsafed(idle, untimed...)}},
+		})
+	}
+	cases = append(cases, stageCases()...)
+	for _, d := range []struct {
+		name string
+		ask  newDependency
+	}{{"with-cancel", cancels}, {"with-timeout", deadlines}, {"http", overHTTP}} {
+		cases = append(cases, underEach("field/"+d.name, func(by hook, mode policy.TimeoutMode) benchCase {
+			return fieldCase(by, mode, d.ask)
+		})...)
+	}
+	return append(cases, underEach("field/retried", func(by hook, mode policy.TimeoutMode) benchCase {
+		return benchCase{
+			ours: protected(by, tolerant(specOf(mode, fourStages...)), flaky),
+			rivals: []rival{{name: failsafeGo, setUp: func(t *stand) (loop, error) {
+				policies := newRivalPolicies()
+				policies.breaker = rivalBreaker(window)
+				return unprotected(throughExecutor(policies.compose(fourStages...)), flaky)(t)
+			}}},
+		}
+	})...)
+}
+
+// fieldCase has the four stages, and those rivals that do the same.
+func fieldCase(by hook, mode policy.TimeoutMode, ask newDependency) benchCase {
+	c := benchCase{
+		ours:   protected(by, specOf(mode, fourStages...), ask),
+		rivals: []rival{{name: failsafeGo, setUp: failsafed(ask, fourStages...)}},
+	}
+	if mode == policy.Enforced {
+		c.rivals = append(c.rivals, rival{name: handingOff, setUp: unprotected(handOff, ask)})
+	}
+	return c
+}
+
+// stageCases have one stage each.
+func stageCases() []benchCase {
+	cases := underEach("field/only-timeout", func(by hook, mode policy.TimeoutMode) benchCase {
+		return benchCase{
+			ours:   protected(by, specOf(mode, timeout), idle),
+			rivals: []rival{{name: failsafeGo, setUp: failsafed(idle, timeout)}},
+		}
+	})
+	for _, s := range []stage{retry, breaker, bulkhead, rateLimit} {
+		for _, by := range hooks {
+			cases = append(cases, benchCase{
+				name:   "field/only-" + string(s) + "/" + string(by),
+				ours:   protected(by, specOf(policy.Cooperative, s), idle),
+				rivals: []rival{{name: failsafeGo, setUp: failsafed(idle, s)}},
+			})
 		}
 	}
 	return cases

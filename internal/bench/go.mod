@@ -10,6 +10,7 @@ require (
 	github.com/99designs/gqlgen v0.17.98
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/gqlresilience/gqlresilience v0.0.0-00010101000000-000000000000
+	github.com/sony/gobreaker/v2 v2.4.0
 	github.com/stretchr/testify v1.12.1
 	github.com/vektah/gqlparser/v2 v2.5.64
 )

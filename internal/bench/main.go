@@ -88,8 +88,8 @@ func run(arguments []string, out io.Writer) error {
 // print prints the table as Markdown that can also be read as it is.
 func print(out io.Writer, rows []row) error {
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(table, "| case\t| ns\t| allocs\t| bytes\t| rival\t| its ns\t| its allocs\t| ratio\t| bound\t| \t|")
-	fmt.Fprintln(table, strings.Repeat("|---\t", 10)+"|")
+	fmt.Fprintln(table, "| case\t| ns\t| allocs\t| bytes\t| rival\t| its ns\t| its allocs\t| its bytes\t| ratio\t| bound\t| \t|")
+	fmt.Fprintln(table, strings.Repeat("|---\t", 11)+"|")
 	for _, r := range rows {
 		fmt.Fprintln(table, "| "+strings.Join(r.cells(), "\t| ")+"\t|")
 	}

@@ -10,13 +10,22 @@ import (
 // perRound is how long one side is measured in each round, roughly.
 const perRound = 30 * time.Millisecond
 
-// sample is what one side came to in one round, per call or field.
+// sample is what one side came to in one round, per call or field. Where ns is 0, it is about what
+// a call holds, and not about what it allocates.
 type sample struct{ ns, allocs, bytes float64 }
+
+// by is the ratio of what the samples are about.
+func (s sample) by(other sample) float64 {
+	if s.ns == 0 {
+		return s.bytes / other.bytes
+	}
+	return s.ns / other.ns
+}
 
 // A measurement is what a case came to, against one of its rivals or none.
 type measurement struct {
 	ours, rivals sample
-	ratio        float64 // of the times; the median of the rounds' own
+	ratio        float64 // of the times, or of what is held; the median of the rounds' own
 }
 
 // measure measures the case and its rivals by turns, so that noise hits all of them, and returns a
@@ -40,6 +49,9 @@ func measure(c benchCase, rounds int) (_ []measurement, err error) {
 		}
 		sides = append(sides, s)
 	}
+	if c.rounds > 0 {
+		rounds = min(rounds, c.rounds)
+	}
 	for round := range rounds {
 		for turn := range sides {
 			if err := sides[(turn+round)%len(sides)].measure(); err != nil {
@@ -55,7 +67,7 @@ func measure(c benchCase, rounds int) (_ []measurement, err error) {
 	for _, rival := range sides[1:] {
 		ratios := make([]float64, rounds)
 		for i := range ratios {
-			ratios[i] = ours.samples[i].ns / rival.samples[i].ns
+			ratios[i] = ours.samples[i].by(rival.samples[i])
 		}
 		found = append(found, measurement{ours: ours.median(), rivals: rival.median(), ratio: median(ratios)})
 	}
@@ -71,6 +83,9 @@ type side struct {
 
 // warmUp finds out how many calls fill a round.
 func warmUp(l loop) (*side, error) {
+	if l.held != nil {
+		return &side{loop: l}, nil
+	}
 	for n := 1; ; n *= 2 {
 		start := time.Now()
 		if err := l.calls(n); err != nil {
@@ -83,6 +98,11 @@ func warmUp(l loop) (*side, error) {
 }
 
 func (s *side) measure() error {
+	if s.loop.held != nil {
+		held, err := s.loop.held()
+		s.samples = append(s.samples, sample{bytes: held})
+		return err
+	}
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gqlresilience/gqlresilience/internal/bench/graph"
@@ -16,7 +17,7 @@ func itemsQuery(n int, fields string) string {
 
 // asking runs the query, whose response has n items that look like this.
 func asking(t *stand, s *server, query string, n int, item string) loop {
-	want := `{"data":{"items":[` + strings.Join(repeated(n, item), ",") + `]}}`
+	want := `{"data":{"items":[` + strings.Join(slices.Repeat([]string{item}, n), ",") + `]}}`
 	ctx, cancel := context.WithCancel(context.Background())
 	t.cleanup(func() error { cancel(); return nil })
 	return repeat(func() error {
@@ -28,16 +29,14 @@ func asking(t *stand, s *server, query string, n int, item string) loop {
 	})
 }
 
-func repeated(n int, text string) []string {
-	texts := make([]string, n)
-	for i := range texts {
-		texts[i] = text
-	}
-	return texts
-}
-
 // newServers are the ways to make a server for queries.
 type newServers func(*graph.Resolver) (*server, error)
+
+// Servers that fields are compared on.
+const (
+	noExtension = "no extension"
+	noOp        = "no-op interceptor"
+)
 
 func withoutExtension(r *graph.Resolver) (*server, error) { return newServer(r), nil }
 
@@ -46,15 +45,17 @@ func withNoOp(r *graph.Resolver) (*server, error) { return newIntercepted(r), ni
 // withPolicies has a bulkhead with room for all n fields at once.
 func withPolicies(by hook, mode policy.TimeoutMode, n int) newServers {
 	return func(r *graph.Resolver) (*server, error) {
-		s, _, err := newProtected(r, by, roomFor(max(n, maxConcurrent), specOf(mode, fourStages...)))
+		s, _, err := newProtected(r, by, roomFor(max(n, maxConcurrent), specOf(mode, fourStages...)), 0)
 		return s, err
 	}
 }
 
 // oneField asks for n items with one field each, all of which have a resolver that does nothing.
-func oneField(field string, n int, with newServers) setUp {
+func oneField(field string, n int, with newServers) setUp { return oneFieldOf(field, n, with, idle) }
+
+func oneFieldOf(field string, n int, with newServers, ask newDependency) setUp {
 	return func(t *stand) (loop, error) {
-		s, err := with(idle(t).resolver(n))
+		s, err := with(ask(t).resolver(n))
 		if err != nil {
 			return loop{}, err
 		}
@@ -97,36 +98,54 @@ func unguardedCases() []benchCase {
 		{
 			name:   "field/plain",
 			ours:   plainFields(with),
-			rivals: []rival{{name: "no-op interceptor", setUp: plainFields(withNoOp), mostRatio: 1.02, noAllocs: true}},
+			rivals: []rival{{name: noOp, setUp: plainFields(withNoOp), mostRatio: 1.02, noAllocs: true}},
 		},
 		{
 			name:   "field/resolved",
 			ours:   perField(1000, oneField("resolved", 1000, with)),
-			rivals: []rival{{name: "no-op interceptor", setUp: perField(1000, oneField("resolved", 1000, withNoOp)), mostRatio: 1.02, noAllocs: true}},
+			rivals: []rival{{name: noOp, setUp: perField(1000, oneField("resolved", 1000, withNoOp)), mostRatio: 1.02, noAllocs: true}},
 		},
 	}
 }
 
+// growthCases tell whether a field of many costs more than one of few. So it may, by gqlgen's own doing: that
+// is the last case.
+func growthCases() []benchCase {
+	const few, many = 100, 10_000
+	grown := func(with func(n int) newServers) benchCase {
+		return benchCase{
+			ours:   perField(many, oneField("guarded", many, with(many))),
+			rivals: []rival{{name: "100 fields", setUp: perField(few, oneField("guarded", few, with(few)))}},
+		}
+	}
+	cases := underEach("growth/10000-fields", func(by hook, mode policy.TimeoutMode) benchCase {
+		c := grown(func(n int) newServers { return withPolicies(by, mode, n) })
+		c.rivals[0].mostRatio = 1.1
+		return c
+	})
+	bare := grown(func(int) newServers { return withoutExtension })
+	bare.name = "growth/10000-fields/no-extension"
+	return append(cases, bare)
+}
+
 // queryCases are whole operations.
 func queryCases() (cases []benchCase) {
+	most := map[policy.TimeoutMode]float64{policy.Cooperative: 1.08, policy.Enforced: 1.35}
 	for _, n := range []int{1, 100, 1000, 10_000} {
-		for _, by := range []hook{middleware, guard} {
-			for _, m := range modes {
-				most := 0.0
-				if n == 1000 {
-					most = map[policy.TimeoutMode]float64{policy.Cooperative: 1.08, policy.Enforced: 1.35}[m.mode]
-				}
-				cases = append(cases, benchCase{
-					name:   fmt.Sprintf("query/%d/guarded/%s/%s", n, by, m.name),
-					ours:   oneField("guarded", n, withPolicies(by, m.mode, n)),
-					rivals: []rival{{name: "no extension", setUp: oneField("guarded", n, withoutExtension), mostRatio: most}},
-				})
+		cases = append(cases, underEach(fmt.Sprintf("query/%d/guarded", n), func(by hook, mode policy.TimeoutMode) benchCase {
+			c := benchCase{
+				ours:   oneField("guarded", n, withPolicies(by, mode, n)),
+				rivals: []rival{{name: noExtension, setUp: oneField("guarded", n, withoutExtension)}},
 			}
-		}
+			if n == 1000 {
+				c.rivals[0].mostRatio = most[mode]
+			}
+			return c
+		})...)
 		cases = append(cases, benchCase{
 			name:   fmt.Sprintf("query/%d/unguarded", n),
 			ours:   oneField("resolved", n, withPolicies(middleware, policy.Enforced, n)),
-			rivals: []rival{{name: "no-op interceptor", setUp: oneField("resolved", n, withNoOp)}},
+			rivals: []rival{{name: noOp, setUp: oneField("resolved", n, withNoOp)}},
 		})
 	}
 	return cases

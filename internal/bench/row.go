@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ type row struct {
 	RivalNs     float64 `json:"rivalNs,omitempty"`
 	RivalAllocs float64 `json:"rivalAllocs,omitempty"`
 	RivalBytes  float64 `json:"rivalBytes,omitempty"`
-	Ratio       float64 `json:"ratio,omitempty"` // of the times; the median of the rounds' own
+	Ratio       float64 `json:"ratio,omitempty"` // of the times, or of the bytes without them; the median of the rounds' own
 
 	Bounds []bound `json:"bounds,omitempty"`
 }
@@ -39,6 +40,7 @@ func rowsOf(c benchCase, measured []measurement) []row {
 		r := row{Case: c.name, Ns: m.ours.ns, Allocs: m.ours.allocs, Bytes: m.ours.bytes}
 		if i == 0 {
 			r.limit("ns", m.ours.ns, c.mostNs)
+			r.limit("bytes", m.ours.bytes, c.mostBytes)
 			r.limit("allocs", m.ours.allocs-alike, c.mostAllocs)
 		}
 		if i < len(c.rivals) {
@@ -72,9 +74,15 @@ func (r row) missed() bool {
 
 // cells are those of the table.
 func (r row) cells() []string {
-	cells := []string{r.Case, figure(r.Ns), figure(r.Allocs), figure(r.Bytes), "", "", "", "", "", ""}
+	cells := []string{r.Case, figure(r.Ns), figure(r.Allocs), figure(r.Bytes), "", "", "", "", "", "", ""}
+	if r.Ns == 0 {
+		cells[1], cells[2] = "", ""
+	}
 	if r.Rival != "" {
-		cells[4], cells[5], cells[6], cells[7] = r.Rival, figure(r.RivalNs), figure(r.RivalAllocs), fmt.Sprintf("%.3f", r.Ratio)
+		copy(cells[4:], []string{r.Rival, figure(r.RivalNs), figure(r.RivalAllocs), figure(r.RivalBytes), fmt.Sprintf("%.3f", r.Ratio)})
+		if r.Ns == 0 {
+			cells[5], cells[6] = "", ""
+		}
 	}
 	var bounds []string
 	for _, b := range r.Bounds {
@@ -84,20 +92,20 @@ func (r row) cells() []string {
 		}
 		bounds = append(bounds, text)
 	}
-	cells[8] = strings.Join(bounds, ", ")
+	cells[9] = strings.Join(bounds, ", ")
 	switch {
 	case r.missed():
-		cells[9] = "MISSED"
+		cells[10] = "MISSED"
 	case len(r.Bounds) > 0:
-		cells[9] = "ok"
+		cells[10] = "ok"
 	}
 	return cells
 }
 
 // figure has as many digits as mean something.
 func figure(x float64) string {
-	if x < 10 {
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
+	if math.Abs(x) < 10 {
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Round(10*x)/10+0), ".0") // + 0: no -0
 	}
 	return fmt.Sprintf("%.0f", x)
 }

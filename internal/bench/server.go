@@ -51,14 +51,9 @@ func newIntercepted(resolver *graph.Resolver) *server {
 }
 
 // newProtected returns a server whose guarded field runs under a policy of the spec, and the
-// registry that has it.
-func newProtected(resolver *graph.Resolver, by hook, spec policy.Spec, options ...extension.Option) (*server, *policy.Registry, error) {
-	return newProtectedBeside(0, resolver, by, spec, options...)
-}
-
-// newProtectedBeside is newProtected with other presets in the registry.
-func newProtectedBeside(
-	others int, resolver *graph.Resolver, by hook, spec policy.Spec, options ...extension.Option,
+// registry that has it, beside other presets.
+func newProtected(
+	resolver *graph.Resolver, by hook, spec policy.Spec, others int, options ...extension.Option,
 ) (*server, *policy.Registry, error) {
 	registry, err := newRegistry(spec, others)
 	if err != nil {
