@@ -11,6 +11,9 @@ type benchCase struct {
 	// Bounds on ours alone; 0: none.
 	mostNs, mostAllocs, mostBytes float64
 
+	// mostBefore bounds what each ratio to a rival is, by what it was before. 0: no bound.
+	mostBefore float64
+
 	rounds int // at most; 0: as many as are asked for
 }
 

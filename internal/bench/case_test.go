@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,11 +76,30 @@ func TestRunPrintsATableOrJSONAndChecksBounds(t *testing.T) {
 	require.Contains(t, out.String(), "| gobreaker ")
 	out.Reset()
 	require.NoError(t, run([]string{"-rounds", "1", "-run", "^policy/only", "-json"}, &out))
-	var document struct{ Rows []row }
-	require.NoError(t, json.Unmarshal([]byte(out.String()), &document))
-	require.Len(t, document.Rows, 2)
-	require.Positive(t, document.Rows[0].Ratio)
+	var printed document
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &printed))
+	require.Len(t, printed.Rows, 2)
+	require.Positive(t, printed.Rows[0].Ratio)
 
 	require.Error(t, run([]string{"-rounds", "0"}, io.Discard))
 	require.Error(t, run([]string{"-run", "("}, io.Discard))
+}
+
+func TestRowsAreComparedWithTheSameOnesOfBefore(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "before.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"rows": [
+		{"case": "a", "rival": "x", "ratio": 9}, {"case": "a", "rival": "y", "ratio": 2}, {"case": "b", "ratio": 0}]}`), 0o600))
+	before, err := readBefore(file)
+	require.NoError(t, err)
+	same := row{Case: "a", Rival: "y", Ratio: 2.4}
+	same.compare(before, 1.1)
+	require.InDelta(t, 1.2, same.Before, 1e-9)
+	require.True(t, same.missed())
+	alone := row{Case: "b"}
+	alone.compare(before, 1.1)
+	require.Zero(t, alone.Before)
+	require.Empty(t, alone.Bounds)
+
+	_, err = readBefore(filepath.Join(t.TempDir(), "none.json"))
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -1,6 +1,6 @@
 // Command bench measures what gqlresilience costs, beside what else does the same:
 //
-//	go run . [-rounds n] [-run regexp] [-json] [-check]
+//	go run . [-rounds n] [-run regexp] [-json] [-check] [-before file]
 //
 // It prints a table: nanoseconds and allocations of each case, those of the rival in the same
 // rounds, the ratio of the times, and the bounds. Only ratios can be compared between machines,
@@ -11,6 +11,9 @@
 //
 //	sed "s#=> ../..#=> $checkout#" go.mod >/tmp/other.mod; cp go.sum /tmp/other.sum
 //	go run -modfile /tmp/other.mod .
+//
+// With -json, each run prints a document for the other's -before, which adds what has become of
+// the ratios in between.
 //
 // The same cases are benchmarks, which benchstat reads.
 package main
@@ -48,6 +51,7 @@ func run(arguments []string, out io.Writer) error {
 	pattern := flags.String("run", "", "measure only the cases whose names match the `regexp`")
 	asJSON := flags.Bool("json", false, "print one JSON document in place of the table")
 	check := flags.Bool("check", false, "fail if a bound is missed")
+	beforeFile := flags.String("before", "", "compare with the `file` that -json has printed before")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
@@ -57,6 +61,11 @@ func run(arguments []string, out io.Writer) error {
 	}
 	if *rounds < 1 {
 		return fmt.Errorf("-rounds %d: there must be at least one", *rounds)
+	}
+
+	before, err := readBefore(*beforeFile)
+	if err != nil {
+		return err
 	}
 
 	var rows []row
@@ -70,12 +79,13 @@ func run(arguments []string, out io.Writer) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 		for _, r := range rowsOf(c, measured) {
+			r.compare(before, c.mostBefore)
 			rows = append(rows, r)
 			missed = missed || r.missed()
 		}
 	}
 	if *asJSON {
-		err = json.NewEncoder(out).Encode(map[string]any{"rows": rows})
+		err = json.NewEncoder(out).Encode(document{rows})
 	} else {
 		err = print(out, rows)
 	}
@@ -88,8 +98,8 @@ func run(arguments []string, out io.Writer) error {
 // print prints the table as Markdown that can also be read as it is.
 func print(out io.Writer, rows []row) error {
 	table := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(table, "| case\t| ns\t| allocs\t| bytes\t| rival\t| its ns\t| its allocs\t| its bytes\t| ratio\t| bound\t| \t|")
-	fmt.Fprintln(table, strings.Repeat("|---\t", 11)+"|")
+	fmt.Fprintln(table, "| case\t| ns\t| allocs\t| bytes\t| rival\t| its ns\t| its allocs\t| its bytes\t| ratio\t| × before\t| bound\t| \t|")
+	fmt.Fprintln(table, strings.Repeat("|---\t", 12)+"|")
 	for _, r := range rows {
 		fmt.Fprintln(table, "| "+strings.Join(r.cells(), "\t| ")+"\t|")
 	}

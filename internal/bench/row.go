@@ -19,6 +19,8 @@ type row struct {
 	RivalBytes  float64 `json:"rivalBytes,omitempty"`
 	Ratio       float64 `json:"ratio,omitempty"` // of the times, or of the bytes without them; the median of the rounds' own
 
+	Before float64 `json:"before,omitempty"` // the ratio, by what it was before
+
 	Bounds []bound `json:"bounds,omitempty"`
 }
 
@@ -74,7 +76,7 @@ func (r row) missed() bool {
 
 // cells are those of the table.
 func (r row) cells() []string {
-	cells := []string{r.Case, figure(r.Ns), figure(r.Allocs), figure(r.Bytes), "", "", "", "", "", "", ""}
+	cells := []string{r.Case, figure(r.Ns), figure(r.Allocs), figure(r.Bytes), "", "", "", "", "", "", "", ""}
 	if r.Ns == 0 {
 		cells[1], cells[2] = "", ""
 	}
@@ -92,12 +94,15 @@ func (r row) cells() []string {
 		}
 		bounds = append(bounds, text)
 	}
-	cells[9] = strings.Join(bounds, ", ")
+	if r.Before > 0 {
+		cells[9] = fmt.Sprintf("%.3f", r.Before)
+	}
+	cells[10] = strings.Join(bounds, ", ")
 	switch {
 	case r.missed():
-		cells[10] = "MISSED"
+		cells[11] = "MISSED"
 	case len(r.Bounds) > 0:
-		cells[10] = "ok"
+		cells[11] = "ok"
 	}
 	return cells
 }
