@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/gqlresilience/gqlresilience/internal/ctxkey"
+	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // attempt is the context of one attempt at a field.
@@ -17,37 +20,28 @@ import (
 // field's when it is over. It must not come alive again once it has ended, which package
 // context does not survive, unless a fallback's value has children. And an attempt that was
 // abandoned must never reach the field's.
+//
+// It is what a field under a policy costs: all that few attempts need is made on demand.
 type attempt struct {
-	field   context.Context // what the middleware was called with
-	policy  context.Context // within field; ends with the attempt
-	op      *operation
-	fc      *graphql.FieldContext
-	guarded bool  // gqlgen never sees this context
-	bare    bool  // the field has no policy
-	value   any   // what the resolver returned
-	err     error // likewise
+	policy.Attempt // whose caller is the field
+	op             *operation
+	under          *field
+	fc             *graphql.FieldContext
 
-	// own is a copy of fc. In that, gqlgen writes the result and reads what MarkNonNull writes,
-	// which an abandoned attempt may still call.
-	own graphql.FieldContext
+	guarded  bool // gqlgen never sees this context
+	selected bool // fc is that of the field itself
+	marked   bool // fc was, by MarkNonNull, before the first attempt
+	notices  bool // demanded.written is to be closed
+	returned bool // the resolver has
 
-	state atomic.Int32 // one of the states below; changed under mu
-	ended error        // what Err says of an expired attempt; set before it is one
-
-	mu sync.Mutex
-	// All below is guarded by mu.
-	root     root          // made when somebody asks for Done before the attempt is over
-	unwatch  func() bool   // stops watching the context that ends the root
-	response *response     // a private one, made when somebody asks for it
-	returned chan struct{} // closed when the attempt has returned; made when the field waits for it
-
-	// written is closed when gqlgen has seen this context. nil: nobody needs to know.
-	written chan struct{}
-	seen    atomic.Bool // written is closed, or about to be
+	state    atomic.Int32 // one of the states below
+	demanded atomic.Pointer[demanded]
+	mu       sync.Mutex // held by all but a resolver's return while they change the state, and for what is in demanded
 }
 
 const (
-	running   int32 = iota // everything is the attempt's
+	ready     int32 = iota // it is made
+	running                // everything is the attempt's
 	over                   // it has returned in time: everything is the field's again
 	expired                // it has returned, but its time was up: its context stays ended, errors go to the field
 	released               // it was over, and its context has ended with the operation or the next attempt's begin
@@ -55,6 +49,12 @@ const (
 )
 
 var _ context.Context = (*attempt)(nil)
+
+// attemptKey is the key under which an attempt that has not returned finds itself.
+type attemptKey struct{}
+
+// fieldContextKey is the key under which gqlgen keeps the field context.
+var fieldContextKey = ctxkey.AskedFor(func(ctx context.Context) { graphql.GetFieldContext(ctx) })
 
 // Deadline is the attempt's, and the field's once the attempt is over.
 //
@@ -65,31 +65,29 @@ func (a *attempt) Deadline() (time.Time, bool) {
 	a.notice()
 	switch a.state.Load() {
 	case over, released:
-		return a.field.Deadline()
+		return a.Caller().Deadline()
 	case running:
 		if calledBy("context.WithDeadlineCause", nearby) {
-			return a.field.Deadline()
+			return a.Caller().Deadline()
 		}
 	}
-	return a.policy.Deadline()
+	return a.Attempt.Deadline()
 }
 
 // Err is the attempt's, and the field's once the attempt is over.
 func (a *attempt) Err() error {
 	a.notice()
 	switch a.state.Load() {
-	case expired:
-		return a.ended
 	case over:
-		err := a.field.Err()
-		if err == nil && a.ended != nil && calledBy("context.(*cancelCtx).propagateCancel", nearby) {
-			return a.ended // it asks for an error only where it has seen Done closed
+		err := a.Caller().Err()
+		if err == nil && a.Ended() != nil && calledBy("context.(*cancelCtx).propagateCancel", nearby) {
+			return a.Ended() // it asks for an error only where it has seen Done closed
 		}
 		return err
 	case released:
-		return cmp.Or(a.field.Err(), context.Canceled)
+		return cmp.Or(a.Caller().Err(), context.Canceled)
 	default:
-		return a.policy.Err()
+		return a.Attempt.Err()
 	}
 }
 
@@ -98,95 +96,81 @@ func (a *attempt) Err() error {
 func (a *attempt) Value(key any) any {
 	a.notice()
 	state := a.state.Load()
-	if key == cancelKey && state != over {
+	if state == over {
+		return a.Caller().Value(key)
+	}
+	switch key {
+	case ctxkey.Cancel:
 		if root, ok := a.rooted(); ok {
 			return root.Value(key)
 		}
-	}
-	switch state {
-	case over, released:
-		return a.field.Value(key)
-	case expired:
-		if key == responseKey {
-			return forwarding(a.field).Value(key)
-		}
-	default:
-		switch key {
-		case responseKey:
+	case responseKey:
+		switch state {
+		case expired:
+			return forwarding(a.Caller()).Value(key)
+		case ready, running, abandoned:
 			return a.private().Value(key)
-		case fieldContextKey:
-			return &a.own
-		case attemptKey{}:
+		}
+	case fieldContextKey:
+		if state == running || state == abandoned {
+			return a.fieldContext()
+		}
+	case attemptKey{}:
+		if state == running || state == abandoned {
 			return a
 		}
 	}
-	return a.policy.Value(key)
+	if state == released {
+		return a.Caller().Value(key)
+	}
+	return a.Attempt.Value(key)
 }
-
-// fieldContextKey is the key under which gqlgen keeps the field context.
-var fieldContextKey = keyAskedFor(func(ctx context.Context) { graphql.GetFieldContext(ctx) })
-
-// attemptKey is the key under which an attempt that has not returned finds itself.
-type attemptKey struct{}
 
 // Done is closed when the attempt is cancelled while it runs. A channel obtained while it ran,
 // and still waited on when it is over, is closed when the field's context ends, when the next
 // attempt begins, or when the response that the field belongs to is done.
 func (a *attempt) Done() <-chan struct{} {
 	a.notice()
+	if a.state.Load() == over {
+		return a.Caller().Done()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	state := a.state.Load()
-	switch {
+	d := a.demand() // before a look at the state, for the resolver that returns looks for it after its change
+	switch state := a.state.Load(); {
 	case state == over:
-		return a.field.Done()
-	case state == running && a.policy.Done() == nil:
+		return a.Caller().Done()
+	case state == running && a.Attempt.Done() == nil:
 		return nil
-	case a.root.Context == nil:
-		a.root = newRoot()
-		a.unwatch = context.AfterFunc(a.policy, a.cancelled)
+	case d.root.Context == nil:
+		d.root = newRoot()
+		d.unwatch = context.AfterFunc(&a.Attempt, a.cancelled)
 	}
 	a.catchUpLocked()
-	return a.root.Done()
+	return d.root.Done()
 }
 
-// rooted returns the root, if somebody has asked for Done and the attempt is not over.
-func (a *attempt) rooted() (root, bool) {
+// begin makes the context the attempt's. It reports false if the attempt was abandoned before its
+// goroutine got to run, or may not begin any more.
+func (a *attempt) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.root.Context == nil || a.state.Load() == over {
-		return root{}, false
+	if a.state.Load() != ready || a.under.enforced && a.Attempt.Err() != nil {
+		return false
 	}
-	a.catchUpLocked()
-	return a.root, true
-}
-
-// cancelled tells those who wait that the attempt was cancelled.
-func (a *attempt) cancelled() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.catchUpLocked()
-}
-
-// catchUpLocked ends the root if the attempt's context has ended.
-func (a *attempt) catchUpLocked() {
-	if a.root.Context == nil {
-		return
+	if before := a.before(); before != nil {
+		before.supersede()
+		a.demand().before = nil
 	}
-	switch a.state.Load() {
-	case running, abandoned:
-		if err := a.policy.Err(); err != nil {
-			a.root.endWith(a.policy, err)
-		}
-	case expired:
-		a.root.endWith(a.policy, a.ended)
-	case released:
-		a.root.endWith(a.field, cmp.Or(a.field.Err(), context.Canceled))
-	}
+	a.state.Store(running)
+	return true
 }
 
 // finish takes note that the attempt has returned, unless it was abandoned.
 func (a *attempt) finish() {
+	if a.demanded.Load() == nil && a.Ended() == nil && a.state.CompareAndSwap(running, over) && a.demanded.Load() == nil {
+		return // nobody can wait for anything
+	}
 	if a.handBack() {
 		a.op.scope.Load().add(a)
 	}
@@ -197,29 +181,29 @@ func (a *attempt) finish() {
 func (a *attempt) handBack() (awaited bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.state.Load() != running {
+	if state := a.state.Load(); state != running && state != over {
 		return false
 	}
-	if a.returned != nil {
-		close(a.returned)
+	d := a.demand()
+	d.returnLocked()
+	if d.root.Context != nil {
+		d.unwatch()
 	}
-	if a.root.Context != nil {
-		a.unwatch()
-	}
-	if a.ended = a.policy.Err(); a.ended != nil {
+	if a.Ended() != nil {
 		after := expired
 		if a.guarded {
 			after = abandoned // there is nothing that gqlgen would report with it
+			a.ownLocked()
 		}
 		a.state.Store(after)
 		a.catchUpLocked()
 		return false
 	}
 	a.state.Store(over)
-	if a.root.Context == nil {
+	if d.root.Context == nil {
 		return false
 	}
-	a.unwatch = context.AfterFunc(a.field, a.release)
+	d.unwatch = context.AfterFunc(a.Caller(), a.release)
 	return true
 }
 
@@ -234,79 +218,60 @@ func (a *attempt) revive() {
 	a.state.CompareAndSwap(expired, over)
 }
 
+// supersede ends the attempt for the next one's sake. One that is still running, as only a guarded
+// one may be, is abandoned. Otherwise its context ends, for gqlgen has no use for it any more.
+func (a *attempt) supersede() {
+	if !a.abandon() {
+		a.op.scope.Load().remove(a)
+		a.release()
+	}
+}
+
 // release ends the context of an attempt that was over.
 func (a *attempt) release() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.state.CompareAndSwap(over, released) && a.root.Context != nil {
-		a.unwatch()
-		a.catchUpLocked()
+	if a.state.CompareAndSwap(over, released) {
+		if d := a.demanded.Load(); d != nil && d.root.Context != nil {
+			d.unwatch()
+			a.catchUpLocked()
+		}
 	}
 }
 
 // abandon cuts the attempt off from the field. It reports false if the
 // attempt has returned.
 func (a *attempt) abandon() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.state.Load() != running {
+	if state := a.state.Load(); state != running {
 		return false
 	}
-	a.state.Store(abandoned)
-	return true
-}
-
-// end returns a channel that is closed when the attempt has returned.
-func (a *attempt) end() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.returned == nil {
-		a.returned = make(chan struct{})
-		if a.state.Load() != running {
-			close(a.returned)
-		}
+	a.ownLocked() // while gqlgen does not touch the other
+	return a.state.CompareAndSwap(running, abandoned)
+}
+
+// forestall keeps an attempt that has not begun from beginning. It reports false of any other.
+func (a *attempt) forestall() bool {
+	if a.state.Load() != ready {
+		return false
 	}
-	return a.returned
-}
-
-// private returns the context that holds the attempt's own response context.
-func (a *attempt) private() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.response == nil {
-		a.response = newResponse(graphql.GetOperationContext(a.field))
-	}
-	return a.response.context
-}
-
-// responded returns the attempt's own response, nil if it never asked for one.
-func (a *attempt) responded() *response {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.response
+	return a.state.CompareAndSwap(ready, abandoned)
 }
 
 // deliver gives the field's response what the attempt added to it, and marks the field as the
 // attempt did. The attempt must have returned.
 func (a *attempt) deliver() {
-	if a.own.NonNull && !a.fc.NonNull {
+	d := a.demanded.Load()
+	if d == nil {
+		return
+	}
+	if d.own != nil && d.own.NonNull && !a.fc.NonNull {
 		a.fc.NonNull = true
 	}
 	if own := a.responded(); own != nil {
-		own.deliver(a.field)
+		own.deliver(a.Caller())
 	}
-}
-
-// notice closes written once this context is used from within the innermost next, by which
-// time gqlgen has stored it.
-func (a *attempt) notice() {
-	if a.written != nil && !a.seen.Load() && insideNext() && a.seen.CompareAndSwap(false, true) {
-		close(a.written)
-	}
-}
-
-// insideNext reports whether the calling goroutine, which is that of an attempt, is running
-// gqlgen's own next: the function literal in graphql.resolveField.
-func insideNext() bool {
-	return calledBy("github.com/99designs/gqlgen/graphql.resolveField[...].func", anywhere)
 }

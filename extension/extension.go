@@ -127,7 +127,8 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 		if op := operationOf(ctx).as(e); op != nil {
 			f := op.fieldOf(fieldKey{fc.Object, fc.Field.Name})
 			if f != nil && !f.guarded && (f.bare || !isAttempt(ctx, fc)) {
-				return newResolution(ctx, op, f, fc, next).resolve()
+				r := resolution{ctx: ctx, op: op, field: f, fc: fc, selected: true, marked: fc.NonNull}
+				return r.resolve(next)
 			}
 		}
 	}
@@ -139,7 +140,7 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 // middleware of an extension that has a policy for it makes.
 func isAttempt(ctx context.Context, fc *graphql.FieldContext) bool {
 	a, ok := ctx.Value(attemptKey{}).(*attempt)
-	return ok && !a.guarded && !a.bare && graphql.GetFieldContext(a) == fc
+	return ok && !a.guarded && !a.under.bare && a.fieldContext() == fc
 }
 
 // mapped is err as gqlgen is to report it.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // Guard mode: the policy runs around the resolver alone, inside of gqlgen's next. No attempt's
@@ -25,22 +27,83 @@ type Guarded interface {
 //
 // A field that turns out to have no policy is just resolved. Where the server does not use an
 // [Extension], Guard fails: the field would lack its protection unnoticed.
-func Guard[T any](ctx context.Context, coordinate string, resolve func(context.Context) (T, error)) (T, error) {
+func Guard[T any](ctx context.Context, coordinate string, resolve func(context.Context) (T, error)) (resolved T, err error) {
 	r, err := newGuard(ctx, coordinate)
 	if err != nil {
-		var none T
-		return none, err
+		return resolved, err
 	}
-	if r == nil {
+	if r.field == nil {
 		return resolve(ctx)
 	}
-	r.next = func(ctx context.Context) (any, error) { return resolve(ctx) }
-	value, err := r.guard()
-	typed, ok := value.(T)
-	if !ok && value != nil && err == nil {
+	call := r.call(guards[T]{r.field}, resolve)
+	defer func() { // also where a function of the user's panics
+		if a := lastGuarded[T](&call); a != nil {
+			a.cutOff()
+		}
+	}()
+	value, err := r.run(&call)
+	var begun *attempt // the last, if it is to be looked at
+	last := lastGuarded[T](&call)
+	if last != nil {
+		begun = last.cutOff()
+	}
+	if r.stale != nil {
+		r.learn(&call, begun, func() any { return last.value }, err)
+	}
+	switch {
+	case err != nil:
+		err = r.failed(begun, call.Own, err)
+		if begun != nil && begun == &last.attempt && (err == nil || call.Own) {
+			resolved = last.value
+		}
+		return resolved, r.mapped(err)
+	case call.Own:
+		last.deliver()
+		return last.value, r.mapped(last.itemsError())
+	}
+	resolved, ok := value.(T) // the fallback's
+	if !ok && value != nil {
 		err = fmt.Errorf("%s: the fallback returned a %T where the resolver returns a %v", coordinate, value, reflect.TypeFor[T]())
 	}
-	return typed, r.mapped(err)
+	return resolved, r.mapped(err)
+}
+
+// guardedAttempt is an attempt at a guarded resolver.
+type guardedAttempt[T any] struct {
+	attempt
+	resolve func(context.Context) (T, error)
+	value   T
+}
+
+// lastGuarded returns the call's last attempt, nil if there was none.
+func lastGuarded[T any](call *policy.Call) *guardedAttempt[T] {
+	last, _ := call.Last.(*guardedAttempt[T])
+	return last
+}
+
+// guards makes the attempts at a field with a guard.
+type guards[T any] struct{ *field }
+
+func (g guards[T]) MakeAttempt(ctx context.Context, state, function any, last policy.Attempter) policy.Attempter {
+	a := &guardedAttempt[T]{resolve: function.(func(context.Context) (T, error))}
+	if before, ok := last.(*guardedAttempt[T]); ok {
+		a.prepare(ctx, state, g.field, &before.attempt)
+		return a
+	}
+	a.prepare(ctx, state, g.field, nil)
+	a.guard(ctx)
+	return a
+}
+
+// Try implements [policy.Attempter].
+func (a *guardedAttempt[T]) Try() (err error) {
+	if !a.begin() {
+		return context.Cause(a)
+	}
+	defer a.leave(&err)
+	a.value, err = a.resolve(a)
+	a.returned = true
+	return a.failure(func() any { return a.value }, err)
 }
 
 // mapped is err as gqlgen is to report it, where that does not pass the field middleware: what
@@ -60,45 +123,52 @@ func (r *resolution) mapped(err error) error {
 	return graphql.BatchErrorList(mapped)
 }
 
-// newGuard returns the resolution of a guarded field, nil if it has no policy or runs under it
-// already.
-func newGuard(ctx context.Context, coordinate string) (*resolution, error) {
+// newGuard returns the resolution of a guarded field. It is without a field if that has no policy or
+// runs under it already.
+func newGuard(ctx context.Context, coordinate string) (r resolution, err error) {
 	op := operationOf(ctx)
 	if op != nil {
 		op = op.ifOf(graphql.GetOperationContext(ctx))
 	}
 	if op == nil {
-		return nil, fmt.Errorf("%s is guarded, but runs outside of an operation of a server that uses the resilience extension", coordinate)
+		return r, fmt.Errorf("%s is guarded, but runs outside of an operation of a server that uses the resilience extension", coordinate)
 	}
 	object, name, _ := strings.Cut(coordinate, ".")
 	op, f := op.guarding(fieldKey{object, name})
 	if f == nil {
-		return nil, nil
+		return r, nil
 	}
 	fc := graphql.GetFieldContext(ctx)
 	if fc == nil { // called from Go, outside of all fields
 		fc = &graphql.FieldContext{}
 	}
-	r := newResolution(ctx, op, f, fc, nil)
-	r.guarded = true
-	switch r.selected = r.isSelected(); {
-	case !r.selected:
-		copied := *fc // of the field that the call is made in, which may make others at the same time
-		r.fc = &copied
-	case isAttempt(ctx, fc):
-		return nil, nil // the extension did not see the guard
+	selected := isSelected(ctx, fc, f)
+	if selected && isAttempt(ctx, fc) {
+		return r, nil // the extension did not see the guard
 	}
-	return r, nil
+	return resolution{ctx: ctx, op: op, field: f, fc: fc, guarded: true, selected: selected, marked: fc.NonNull}, nil
 }
 
 // isSelected reports whether it is the guarded field that gqlgen resolves, of which fc is then the
 // context. Federation's entity finders, and resolvers that are called from Go, run within another
 // field, or within an attempt at their own.
-func (r *resolution) isSelected() bool {
-	if a, ok := r.ctx.Value(attemptKey{}).(*attempt); ok && a.guarded && r.fc == &a.own {
+func isSelected(ctx context.Context, fc *graphql.FieldContext, f *field) bool {
+	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok && a.guarded && fc == a.fieldContext() {
 		return false
 	}
-	return r.fc.Object == r.field.object && r.fc.Field.Name == r.field.name
+	return fc.Object == f.object && fc.Field.Name == f.name
+}
+
+// guard makes the attempt a guarded one.
+func (a *attempt) guard(ctx context.Context) {
+	a.guarded = true
+	if a.selected = isSelected(ctx, a.fc, a.under); !a.selected {
+		own := graphql.FieldContext{}
+		if a.fc != nil {
+			own = *a.fc // of the field that the call is made in, which may make others at the same time
+		}
+		a.fc, a.marked = &own, own.NonNull
+	}
 }
 
 // guarding returns the operation and the field as the extension that was registered first, of
@@ -115,26 +185,11 @@ func (op *operation) guarding(key fieldKey) (by *operation, f *field) {
 	return by, f
 }
 
-// guard runs the resolver under the policy and returns what the resolver is to have returned.
-func (r *resolution) guard() (any, error) {
-	defer r.cutOff() // where a function of the user's panics
-	value, err := r.run()
-	a := r.cutOff()
-	if err != nil {
-		return r.failed(a, err)
-	}
-	if succeeded, ok := value.(*attempt); ok {
-		succeeded.deliver()
-		return succeeded.value, succeeded.err // of items of a batch
-	}
-	return value, nil // the fallback's
-}
-
-// cutOff keeps further attempts from beginning, and returns the last one. One that is still
+// cutOff keeps further attempts from beginning, and returns the last one up to a. One that is still
 // running is abandoned, and nil is returned: what it returns later must not be looked at.
-func (r *resolution) cutOff() *attempt {
-	if a := r.end(); a != nil && !a.abandon() {
-		return a
+func (a *attempt) cutOff() *attempt {
+	if last := a.begun(); last != nil && !last.abandon() {
+		return last
 	}
 	return nil
 }

@@ -1,48 +1,99 @@
 package extension
 
 import (
+	"context"
+
 	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // Middleware mode: the policy runs around gqlgen's next, whose context becomes that of the field's
 // children, and which must not be read from while an abandoned attempt may write to it.
 
+// fieldAttempt is an attempt at gqlgen's next.
+type fieldAttempt struct {
+	attempt
+	next  graphql.Resolver
+	value any
+}
+
+// MakeAttempt implements [policy.Maker] for attempts of the middleware.
+func (f *field) MakeAttempt(ctx context.Context, state, function any, last policy.Attempter) policy.Attempter {
+	a := &fieldAttempt{next: function.(graphql.Resolver)}
+	if before, ok := last.(*fieldAttempt); ok {
+		a.prepare(ctx, state, f, &before.attempt)
+	} else {
+		a.prepare(ctx, state, f, nil)
+	}
+	if f.takesNull && (f.nonNull || a.marked) {
+		a.notices = true
+		a.demand().written = make(chan struct{})
+	}
+	return a
+}
+
+// Try implements [policy.Attempter].
+func (a *fieldAttempt) Try() (err error) {
+	if !a.begin() {
+		return context.Cause(a)
+	}
+	defer a.leave(&err)
+	a.value, err = a.next(a)
+	a.returned = true
+	return a.failure(func() any { return a.value }, err)
+}
+
 // resolve runs next under the policy and returns what gqlgen is to make of it.
-func (r *resolution) resolve() (value any, err error) {
-	if r.enforced {
+func (r *resolution) resolve(next graphql.Resolver) (value any, err error) {
+	call := r.call(r.field, next)
+	if r.field.enforced {
 		defer func() {
 			if recovered := recover(); recovered != nil {
-				value, err = r.panicked(recovered)
+				value, err = r.panicked(&call, recovered)
 			}
 		}()
 	}
-	value, err = r.run()
-	a := r.end()
-	if a != nil && r.abandon(a) {
+	value, err = r.run(&call)
+	last, a := lastOf(&call)
+	if r.stale != nil {
+		r.learn(&call, a, func() any { return last.value }, err)
+	}
+	switch {
+	case a != nil && r.abandon(a):
 		return r.abandoned(err)
-	}
-	if err == nil {
-		if a != nil {
-			a.revive()
+	case err != nil:
+		err = r.failed(a, call.Own, err)
+		value = nil
+		if last != nil && &last.attempt == a && (err == nil || call.Own) {
+			value = last.value
 		}
-		if succeeded, ok := value.(*attempt); ok {
-			succeeded.deliver()
-			return succeeded.value, nil
-		}
-		return value, nil // the fallback's
+		return value, r.op.extension.mapped(err)
+	case call.Own:
+		a.deliver()
+		return last.value, nil
+	case a != nil:
+		a.revive()
 	}
-	value, err = r.failed(a, err)
-	return value, r.op.extension.mapped(err)
+	return value, nil // the fallback's
+}
+
+// lastOf returns the call's last attempt, and the last that has begun, nil if there is none.
+func lastOf(call *policy.Call) (last *fieldAttempt, begun *attempt) {
+	if last, _ = call.Last.(*fieldAttempt); last == nil {
+		return nil, nil
+	}
+	return last, last.begun()
 }
 
 // abandon cuts the attempt off from the field if it is still running. If returning null would
 // make gqlgen read the variable that the attempt writes its context to, it first waits until
 // that is written or the attempt is over.
 func (r *resolution) abandon(a *attempt) bool {
-	if a.written != nil {
+	if a.notices {
 		select {
 		case <-a.end():
-		case <-a.written:
+		case <-a.demanded.Load().written:
 		}
 	}
 	return a.abandon()
@@ -67,8 +118,8 @@ func (r *resolution) abandoned(err error) (any, error) {
 // panicked ends a field under whose policy a function of the user's has panicked, a RecordIf or a
 // fallback. gqlgen is to recover that, but if an attempt was being abandoned, it would report
 // the panic with the variable that the attempt writes.
-func (r *resolution) panicked(recovered any) (any, error) {
-	a := r.end()
+func (r *resolution) panicked(call *policy.Call, recovered any) (any, error) {
+	_, a := lastOf(call)
 	if r.op.server.omitsPanicHandler || a == nil || !r.abandon(a) {
 		panic(recovered)
 	}

@@ -108,6 +108,7 @@ func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHan
 // context of an attempt that was over before.
 type scope struct {
 	budgeting *budgeting // nil: there is no budget
+	watcher   policy.Watcher
 
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -158,6 +159,7 @@ func (s *scope) end() {
 	attempts := s.attempts
 	s.ended, s.attempts = true, nil
 	s.mu.Unlock()
+	s.watcher.Stop()
 	for a := range attempts {
 		a.release()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -12,144 +11,140 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// resolution is one field of one response on its way through its policy.
+// resolution is one field of one response on its way through its policy. It lives on gqlgen's
+// stack, so no attempt may point to it.
 type resolution struct {
 	ctx      context.Context // the field's
 	op       *operation
 	field    *field
 	fc       *graphql.FieldContext
-	next     graphql.Resolver // what an attempt calls: gqlgen's next, or the guarded resolver
-	enforced bool
-	guarded  bool // next is the resolver alone, and no attempt's context reaches gqlgen
-	selected bool // fc is that of the field itself
-	marked   bool // by MarkNonNull, before the first attempt
-
-	stale *staleCall // nil: the field's values are not kept
-
-	mu sync.Mutex
-	// All below is guarded by mu.
-	last  *attempt
-	ended bool // no further attempt may touch gqlgen
+	guarded  bool       // the policy runs around the resolver alone, and no attempt's context reaches gqlgen
+	selected bool       // fc is that of the field itself
+	marked   bool       // by MarkNonNull, before the first attempt
+	stale    *staleCall // nil: the field's values are not kept
 }
 
-func newResolution(ctx context.Context, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) *resolution {
-	return &resolution{
-		ctx: ctx, op: op, field: f, fc: fc, next: next,
-		enforced: f.policy.Enforced(),
-		selected: true,
-		marked:   fc.NonNull,
+// call is the call of function, which the maker's attempts make.
+func (r *resolution) call(maker policy.Maker, function any) policy.Call {
+	scope := r.op.scope.Load()
+	return policy.Call{
+		Maker: maker, State: r.op, Function: function,
+		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
+		AbandonEnds: !r.guarded,
+		Budget:      scope.budget(),
+		Watcher:     &scope.watcher,
 	}
 }
 
-// run makes attempts, as the policy says. Where the value is not an *attempt, it is the
-// fallback's.
-func (r *resolution) run() (any, error) {
+// run makes the call under the policy.
+func (r *resolution) run(call *policy.Call) (any, error) {
 	ctx := r.ctx
 	if r.field.kept != nil {
 		r.stale = r.newStaleCall()
 		ctx = context.WithValue(ctx, staleCallKey{}, r.stale)
 	}
-	value, err := r.field.policy.Run(ctx, policy.Call{
-		Func:        r.attempt,
-		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
-		AbandonEnds: !r.guarded,
-		Budget:      r.op.scope.Load().budget(),
-		Answered:    r.answered,
-	})
-	if r.stale != nil {
-		r.learn(value, err)
+	value, err := r.field.policy.Run(ctx, call)
+	if call.Answered != nil {
+		r.answered(call.Answered)
+	}
+	if !call.Own && r.selected && !r.field.enforced { // where attempts have no field context of their own
+		r.fc.NonNull = r.marked
 	}
 	return value, err
 }
 
-// attempt is what the policy calls.
-func (r *resolution) attempt(ctx context.Context) (value any, err error) {
-	a := &attempt{field: r.ctx, policy: ctx, op: r.op, fc: r.fc, guarded: r.guarded, bare: r.field.bare}
-	if !r.guarded && r.field.takesNull && (r.field.nonNull || r.marked) {
-		a.written = make(chan struct{})
+// begun returns the last attempt that has begun, of those up to a, nil if there is none. No
+// other one will begin.
+func (a *attempt) begun() *attempt {
+	for a != nil && a.forestall() {
+		a = a.before()
 	}
-	if !r.begin(a) {
-		return nil, context.Cause(ctx)
-	}
-	returned := false
-	defer func() {
-		a.finish()
-		if !returned && !r.enforced {
-			a.deliver() // beside the panic, which is on its way to gqlgen
-		}
-	}()
-	if r.enforced {
-		defer func() {
-			if recovered := recover(); recovered != nil {
-				value, err = nil, r.recovered(a, recovered)
-			}
-		}()
-	}
-	a.value, a.err = r.next(a)
-	returned = true
-	failure := a.err
-	if r.guarded && (r.field.batch || r.op.server.isFinder(r.field.fieldKey)) {
-		failure = r.batchFailure(a)
-	}
-	if failure != nil {
-		return nil, r.failure(a, failure)
-	}
-	if own := a.responded(); own != nil && isNil(a.value) {
-		if added := own.added(); added != nil {
-			return nil, r.failure(a, &reportedError{added})
-		}
-	}
-	return a, nil
+	return a
 }
 
-// failure is what the attempt's err means. A batch has run under the attempt of one
+// prepare makes an attempt one at the field of ctx, after the last if there was one.
+func (a *attempt) prepare(ctx context.Context, state any, f *field, last *attempt) {
+	a.op, a.under = state.(*operation), f
+	if last != nil {
+		a.fc, a.guarded, a.selected, a.marked = last.fc, last.guarded, last.selected, last.marked
+		a.demand().before = last
+		if !f.enforced {
+			a.fc.NonNull = a.marked
+		}
+		return
+	}
+	a.fc, a.selected = graphql.GetFieldContext(ctx), true
+	a.marked = a.fc.NonNull
+}
+
+// leave is deferred by an attempt that has begun.
+func (a *attempt) leave(err *error) {
+	if a.returned {
+		a.finish()
+		return
+	}
+	if !a.under.enforced {
+		a.finish()
+		a.deliver() // beside the panic, which is on its way to gqlgen
+		return
+	}
+	if recovered := recover(); recovered != nil {
+		*err = a.recovered(recovered)
+	}
+	a.finish()
+}
+
+// failure is what the resolver's value and err mean to the policy.
+func (a *attempt) failure(value func() any, err error) error {
+	f := a.under
+	if a.guarded && (f.batch || a.op.server.isFinder(f.fieldKey)) {
+		err = a.batchFailure(value(), err)
+	}
+	if err != nil {
+		return a.timeout(err)
+	}
+	if own := a.responded(); own != nil && isNil(value()) {
+		if added := own.added(); added != nil {
+			return a.timeout(&reportedError{added})
+		}
+	}
+	return nil
+}
+
+// timeout is err, or the timeout that it means. A batch has run under the attempt of one
 // of its items, and the time that was up is that attempt's: a timeout for the other items too.
-func (r *resolution) failure(a *attempt, err error) error {
-	if r.guarded || !r.field.batch || a.policy.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+func (a *attempt) timeout(err error) error {
+	if a.guarded || !a.under.batch || a.Attempt.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if _, told := errors.AsType[*policy.Error](err); !told {
-		p := r.field.policy
-		return &policy.Error{Kind: policy.KindTimeout, Policy: p.Name(), Source: p.Source(), Cause: err}
+		p := a.under.policy
+		return &siblingTimeout{&policy.Error{Kind: policy.KindTimeout, Policy: p.Name(), Source: p.Source(), Cause: err}}
 	}
 	return err
 }
 
-// begin makes a the last attempt. The one before it is abandoned if it is still running, as only a
-// guarded one may be; otherwise its context ends, for gqlgen has no use for it any more. It reports
-// false if the field has ended, or the attempt was abandoned before its goroutine got to run.
-func (r *resolution) begin(a *attempt) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ended || a.policy.Err() != nil {
-		return false
-	}
-	if r.last != nil && !r.last.abandon() {
-		r.op.scope.Load().remove(r.last)
-		r.last.release()
-	}
-	r.last, a.own = a, *r.fc
-	return true
-}
+// siblingTimeout is the timeout of an attempt that waited for the batch in a sibling's.
+type siblingTimeout struct{ timeout *policy.Error }
 
-// end keeps further attempts from beginning, and returns the last one, if any has begun.
-func (r *resolution) end() *attempt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.ended = true
-	return r.last
-}
+func (e *siblingTimeout) Error() string { return e.timeout.Error() }
 
-// failed is what gqlgen is to make of the err that the run ended with, after a as the last
-// attempt. It panics where gqlgen is to recover.
-func (r *resolution) failed(a *attempt, err error) (any, error) {
-	switch failed := err.(type) {
-	case *policy.Error, *policy.FallbackError:
-		if a == nil || a.err != err { // and so not the resolver's failure
-			return nil, err
+func (e *siblingTimeout) Unwrap() error { return e.timeout }
+
+// failed is what gqlgen is to make of the err that the call ended with, after a as the last
+// attempt, which own says it is of. It panics where gqlgen is to recover.
+func (r *resolution) failed(a *attempt, own bool, err error) error {
+	if !own {
+		switch err.(type) {
+		case *policy.Error, *policy.FallbackError:
+			return err
 		}
+	}
+	switch failed := err.(type) {
+	case *siblingTimeout:
+		return failed.timeout
 	case *itemsError:
-		err = a.err
+		err = failed.told
 	case *recoveredError:
 		if r.op.server.omitsPanicHandler {
 			panic(failed.raised)
@@ -160,11 +155,10 @@ func (r *resolution) failed(a *attempt, err error) (any, error) {
 			err = nil // what was added is delivered
 		}
 	}
-	if a == nil {
-		return nil, err
+	if a != nil {
+		a.deliver() // what the resolver reported beside its error
 	}
-	a.deliver() // what the resolver reported beside its error
-	return a.value, err
+	return err
 }
 
 // recoveredError is a panic of a resolver that ran on a goroutine of the policy's.
@@ -180,10 +174,10 @@ func (e *recoveredError) Unwrap() []error { return []error{e.shown, e.raised} }
 
 // recovered hands a panic to the server's recover function, on the goroutine and with the
 // stack of the resolver. Generated without a panic handler, the server has none to hand to.
-func (r *resolution) recovered(a *attempt, value any) error {
+func (a *attempt) recovered(value any) error {
 	failed := &recoveredError{raised: &policy.PanicError{Value: value, Stack: debug.Stack()}, shown: errors.New("internal system error")}
-	if !r.op.server.omitsPanicHandler {
-		if shown := graphql.GetOperationContext(r.ctx).RecoverFunc(a, value); shown != nil {
+	if !a.op.server.omitsPanicHandler {
+		if shown := graphql.GetOperationContext(a.Caller()).RecoverFunc(a, value); shown != nil {
 			failed.shown = shown
 		}
 	}

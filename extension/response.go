@@ -8,6 +8,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/gqlresilience/gqlresilience/internal/ctxkey"
 )
 
 // response is the part of a response that one attempt makes: the errors it adds and the
@@ -76,7 +78,7 @@ type delivery struct {
 
 // Value finds what the context that the error was added with holds.
 func (d delivery) Value(key any) any {
-	if key == responseKey || key == cancelKey {
+	if key == responseKey || key == ctxkey.Cancel {
 		return d.Context.Value(key)
 	}
 	return d.added.Value(key)
@@ -105,32 +107,7 @@ type reportedError struct{ error }
 func (e *reportedError) Unwrap() error { return e.error }
 
 // responseKey is the key under which gqlgen keeps the response context.
-var responseKey = keyAskedFor(func(ctx context.Context) { graphql.GetErrors(ctx) })
-
-// keyAskedFor learns which key ask looks up first.
-func keyAskedFor(ask func(context.Context)) any {
-	asked := &askedContext{Context: context.Background()}
-	func() {
-		defer func() { _ = recover() }() // that there is nothing under the key
-		ask(asked)
-	}()
-	return asked.key
-}
-
-type askedContext struct {
-	context.Context
-	key any
-}
-
-// Err makes context.Cause ask for one.
-func (a *askedContext) Err() error { return context.Canceled }
-
-func (a *askedContext) Value(key any) any {
-	if a.key == nil {
-		a.key = key
-	}
-	return nil
-}
+var responseKey = ctxkey.AskedFor(func(ctx context.Context) { graphql.GetErrors(ctx) })
 
 // isNil reports whether a resolver's value is nil, typed or not.
 func isNil(value any) bool {

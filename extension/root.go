@@ -61,9 +61,6 @@ func (p *parent) AfterFunc(f func()) (stop func() bool) {
 	return func() bool { return false }
 }
 
-// cancelKey is the key under which package context finds the context that knows its children.
-var cancelKey = keyAskedFor(func(ctx context.Context) { _ = context.Cause(ctx) })
-
 // How far up the calling goroutine's stack calledBy looks.
 const (
 	nearby   = 16 // a few contexts between the caller and the attempt's

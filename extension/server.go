@@ -35,6 +35,7 @@ type fieldKey struct{ object, name string }
 type field struct {
 	fieldKey
 	policy     *policy.Policy
+	enforced   bool // policy's timeout is
 	idempotent bool
 	nonNull    bool // by the object's own declaration, which an interface's may lack
 	// takesNull: the Go type of the field can hold graphql.Null, so that returning it would
@@ -97,7 +98,7 @@ func (e *Extension) compose(c *check) (*server, error) {
 		}
 		key := fieldKey{f.Object, f.Name}
 		made.fields[key] = &field{
-			fieldKey: key, policy: policies[i], idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
+			fieldKey: key, policy: policies[i], enforced: policies[i].Enforced(), idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
 			takesNull: c.generated.takesNull(f), batch: c.generated.isBatch(f), noStream: c.generated.noStream(f),
 			guarded: c.generated.guarded[f.Coordinate()], kept: e.keeps(f.Coordinate()),
 		}

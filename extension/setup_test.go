@@ -86,7 +86,9 @@ func cooperative(timeout time.Duration) policy.Spec {
 }
 
 // untimed has no timeout.
-func untimed() policy.Spec { return policy.Spec{Bulkhead: &policy.BulkheadSpec{}} }
+func untimed() policy.Spec {
+	return policy.Spec{Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1000)}}
+}
 
 // retrying is spec with that many attempts and no wait between them.
 func retrying(spec policy.Spec, attempts int) policy.Spec {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // kept are the last good values of one field of a server.
@@ -81,24 +83,25 @@ func (r *resolution) earliest() time.Time {
 }
 
 // learn keeps what the call has come to, if it is good, and forgets what a client's error says is
-// not to be served any more.
-func (r *resolution) learn(value any, err error) {
-	switch succeeded, ok := value.(*attempt); {
+// not to be served any more. The value is that of the last attempt, a.
+func (r *resolution) learn(call *policy.Call, a *attempt, value func() any, err error) {
+	switch {
 	case !r.stale.keyed:
 	case err != nil:
 		if r.op.extension.registry.IsClientError(err) {
 			r.stale.kept.dropAt(time.Now(), r.stale.key)
 		}
-	case ok && r.isGood(succeeded):
-		good := staleValue{value: succeeded.value, began: r.stale.began, asked: r.earliest()}
-		r.stale.kept.putAt(time.Now(), r.stale.key, good)
+	case call.Own:
+		if value := value(); r.isGood(a, value) {
+			r.stale.kept.putAt(time.Now(), r.stale.key, staleValue{value: value, began: r.stale.began, asked: r.earliest()})
+		}
 	}
 }
 
 // isGood reports whether what the attempt returned may stand for what it returns later.
-func (r *resolution) isGood(a *attempt) bool {
+func (r *resolution) isGood(a *attempt, value any) bool {
 	if own := a.responded(); own != nil && own.added() != nil {
 		return false
 	}
-	return !isNil(a.value) || !r.field.nonNull
+	return !isNil(value) || !r.field.nonNull
 }

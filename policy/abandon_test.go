@@ -97,12 +97,14 @@ func TestAbandonEndsMakesItTheLastAndUnanswered(t *testing.T) {
 			Fallback: &policy.FallbackSpec{Func: answer},
 		})
 		calls := &log{}
-		value, err := p.Run(t.Context(), policy.Call{AbandonEnds: true, Func: func(ctx context.Context) (any, error) {
+		call := callOf(func(ctx context.Context) (any, error) {
 			if calls.add() == 1 {
 				return obey(ctx) // one that obeys does not end it
 			}
 			return deaf(time.Minute)(ctx)
-		}})
+		})
+		call.AbandonEnds = true
+		value, err := p.Run(t.Context(), call)
 		assert.Nil(t, value)
 		assert.ErrorIs(t, err, policy.ErrTimeout)
 		assert.Equal(t, 2, calls.len())

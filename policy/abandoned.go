@@ -3,41 +3,38 @@ package policy
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // abandonedAttempts counts attempts that were abandoned and still run: those of one policy
 // name, or of a whole registry.
 type abandonedAttempts struct {
-	mu      sync.Mutex
-	running int
-	idle    chan struct{} // closed when running falls to 0; nil while nobody waits
+	running atomic.Int64 // changed under mu
+
+	mu   sync.Mutex
+	idle chan struct{} // closed when running falls to 0; nil while nobody waits; guarded by mu
 }
 
 func (a *abandonedAttempts) add() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.running++
+	a.running.Add(1)
 }
 
 func (a *abandonedAttempts) done() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.running--
-	if a.running == 0 && a.idle != nil {
+	if a.running.Add(-1) == 0 && a.idle != nil {
 		close(a.idle)
 		a.idle = nil
 	}
 }
 
-func (a *abandonedAttempts) count() int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.running
-}
+func (a *abandonedAttempts) count() int { return int(a.running.Load()) }
 
 func (a *abandonedAttempts) wait(ctx context.Context) error {
 	a.mu.Lock()
-	if a.running == 0 {
+	if a.running.Load() == 0 {
 		a.mu.Unlock()
 		return nil
 	}

@@ -2,161 +2,196 @@ package policy
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gqlresilience/gqlresilience/internal/ctxkey"
 )
 
-// grace is how long an attempt that was cancelled may take to return before it is abandoned.
-const grace = 10 * time.Millisecond
+// Attempt is the context of one attempt, which adapters embed in what they keep of it: see
+// [Attempter]. It ends when the attempt's time is up, or with the caller's context. One that has
+// a time limit also ends when the attempt does.
+//
+// It knows which gates the attempt has passed, so that a call under the same policy inside the
+// attempt does not pass them again.
+type Attempt struct {
+	caller context.Context
+	plan   *plan
+	outer  *Attempt // that this one runs inside of, if any
+	budget *Budget  // of the operation that the attempt is part of, if it has one
 
-// attemptContext is the context of one attempt. It knows which gates the attempt has passed,
-// so that a call under the same policy inside the attempt does not pass them again.
-type attemptContext struct {
+	deadline instant // 0: none but the caller's
+	timeUp   *Error  // why the context ends at the deadline
+	made     atomic.Pointer[madeContext]
+
+	number int32
+	marks  atomic.Uint32 // the bits below
+}
+
+const (
+	holdsBreaker uint32 = 1 << iota // the permit of the plan's breaker
+	holdsToken                      // the token of the plan's limiter
+	holdsTurn                       // it is one of those that budget lets run at once
+	holdsSlot                       // the slot of the plan's bulkhead; an abandoned attempt may keep it
+	hasEnded                        // with a deadline: the context has ended with the attempt
+)
+
+// held are the marks that go when the attempt is over.
+const held = holdsBreaker | holdsToken | holdsTurn
+
+// madeContext is an attempt's context as package context makes it, with a timer and a channel.
+type madeContext struct {
 	context.Context
-	number int
-	outer  *attemptContext // the attempt that this one runs inside of, if any
-
-	breaker *CircuitBreaker
-	limiter *RateLimiter
-	token   reservation // of limiter
-	over    atomic.Bool // breaker and limiter are held no longer
-
-	bulkhead *Bulkhead
-	slot     atomic.Bool // of bulkhead; an abandoned attempt may hold it for longer than the rest
-
-	budget *Budget // of the operation that the attempt is part of, if it has one
-	turn   bool    // the attempt is one of those that budget lets run at once
-
-	abandoned bool // set and read by the caller's goroutine alone
+	cancel context.CancelFunc
 }
 
 type attemptKey struct{}
 
-// Value finds the attempt itself.
-func (a *attemptContext) Value(key any) any {
-	if _, ok := key.(attemptKey); ok {
-		return a
-	}
-	return a.Context.Value(key)
-}
-
 // AttemptFromContext returns the number, from 1, of the attempt that ctx belongs to, and 0
 // outside of one. A resolver uses it to bypass a cache or a dataloader on a retry.
 func AttemptFromContext(ctx context.Context) int {
-	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return a.number
+	if a := attemptOf(ctx); a != nil {
+		return int(a.number)
 	}
 	return 0
 }
 
-// holdsBreaker reports whether the attempt, or one around it, runs with b's permit.
-func (a *attemptContext) holdsBreaker(b *CircuitBreaker) bool {
-	return a.anyAround(func(o *attemptContext) bool { return o.breaker == b && !o.over.Load() })
+func attemptOf(ctx context.Context) *Attempt {
+	a, _ := ctx.Value(attemptKey{}).(*Attempt)
+	return a
 }
 
-// holdsSlot reports whether the attempt, or one around it, has a slot of b.
-func (a *attemptContext) holdsSlot(b *Bulkhead) bool {
-	return a.anyAround(func(o *attemptContext) bool { return o.bulkhead == b && o.slot.Load() })
+// attempt makes a type that embeds an Attempt one that has it.
+func (a *Attempt) attempt() *Attempt { return a }
+
+// Caller returns the context that the call was made with.
+func (a *Attempt) Caller() context.Context { return a.caller }
+
+// Deadline returns the attempt's own deadline, or the caller's if that is sooner.
+func (a *Attempt) Deadline() (deadline time.Time, ok bool) {
+	if a.deadline == 0 {
+		return a.caller.Deadline()
+	}
+	return a.context().Deadline()
 }
 
-// holdsToken reports whether the attempt, or one around it, runs with l's token.
-func (a *attemptContext) holdsToken(l *RateLimiter) bool {
-	return a.anyAround(func(o *attemptContext) bool { return o.limiter == l && !o.over.Load() })
+// Done is closed when the context has ended.
+func (a *Attempt) Done() <-chan struct{} {
+	if a.deadline == 0 {
+		return a.caller.Done()
+	}
+	return a.context().Done()
 }
 
-// hasTurn reports whether an attempt around this one, or it itself, is one of those that b lets
-// run.
-func (a *attemptContext) hasTurn(b *Budget) bool {
-	return a.anyAround(func(o *attemptContext) bool { return o.turn && o.budget == b && !o.over.Load() })
+// Err returns why the context has ended, nil if it has not.
+func (a *Attempt) Err() error {
+	if a.deadline == 0 {
+		return a.caller.Err()
+	}
+	if a.made.Load() == nil && a.marks.Load()&hasEnded == 0 && now() < a.deadline && a.caller.Err() == nil {
+		return nil
+	}
+	return a.context().Err() // which does not change any more once it is not nil
 }
 
-func (a *attemptContext) anyAround(match func(*attemptContext) bool) bool {
+// Value finds the attempt itself, and what the caller's context holds.
+func (a *Attempt) Value(key any) any {
+	switch key {
+	case attemptKey{}:
+		return a
+	case ctxkey.Cancel:
+		if a.deadline != 0 {
+			return a.context().Value(key)
+		}
+	}
+	return a.caller.Value(key)
+}
+
+// context returns the context that package context makes, once somebody asks for more than
+// whether it has ended. Few do, and a timer and a channel are most of what an attempt would cost.
+func (a *Attempt) context() context.Context {
+	if made := a.made.Load(); made != nil {
+		return made
+	}
+	left := a.deadline.since(now())
+	ctx, cancel := context.WithDeadlineCause(a.caller, time.Now().Add(left), a.timeUp)
+	made := &madeContext{ctx, cancel}
+	if !a.made.CompareAndSwap(nil, made) {
+		cancel()
+		return a.made.Load()
+	}
+	if a.marks.Load()&hasEnded != 0 { // before or just now
+		cancel()
+	}
+	return made
+}
+
+// end ends a context that has a deadline with the attempt.
+func (a *Attempt) end() {
+	if a.deadline == 0 {
+		return
+	}
+	a.marks.Or(hasEnded)
+	if made := a.made.Load(); made != nil {
+		made.cancel()
+	}
+}
+
+// Ended returns what Err has told somebody, or may have, nil if nothing: that the time of an
+// attempt is up is not known to anyone who has asked for no more than values.
+func (a *Attempt) Ended() error {
+	if made := a.made.Load(); made != nil {
+		return made.Err()
+	}
+	return nil
+}
+
+// outOfTime reports whether the attempt's time was up before the caller's context ended.
+func (a *Attempt) outOfTime() bool {
+	if a.deadline == 0 || now() < a.deadline {
+		return false
+	}
+	made := a.made.Load()
+	if made == nil {
+		return a.caller.Err() == nil
+	}
+	<-made.Done() // its timer is due
+	return context.Cause(made) == error(a.timeUp)
+}
+
+// has reports whether the attempt, or one around it, has the mark for a gate.
+func (a *Attempt) has(mark uint32, gate func(*Attempt) bool) bool {
 	for ; a != nil; a = a.outer {
-		if match(a) {
+		if a.marks.Load()&mark != 0 && gate(a) {
 			return true
 		}
 	}
 	return false
 }
 
+// holdsBreaker reports whether the attempt, or one around it, runs with b's permit.
+func (a *Attempt) holdsBreaker(b *CircuitBreaker) bool {
+	return a.has(holdsBreaker, func(o *Attempt) bool { return o.plan.breaker == b })
+}
+
+// holdsSlot reports whether the attempt, or one around it, has a slot of b.
+func (a *Attempt) holdsSlot(b *Bulkhead) bool {
+	return a.has(holdsSlot, func(o *Attempt) bool { return o.plan.bulkhead == b })
+}
+
+// holdsToken reports whether the attempt, or one around it, runs with l's token.
+func (a *Attempt) holdsToken(l *RateLimiter) bool {
+	return a.has(holdsToken, func(o *Attempt) bool { return o.plan.limiter == l })
+}
+
+// holdsTurn reports whether the attempt, or one around it, is one of those that b lets run.
+func (a *Attempt) holdsTurn(b *Budget) bool {
+	return a.has(holdsTurn, func(o *Attempt) bool { return o.budget == b })
+}
+
 // releaseSlot gives the slot back, if the attempt still has one.
-func (a *attemptContext) releaseSlot() {
-	if a.slot.CompareAndSwap(true, false) {
-		a.bulkhead.release()
+func (a *Attempt) releaseSlot() {
+	if a.marks.And(^holdsSlot)&holdsSlot != 0 {
+		a.plan.bulkhead.release()
 	}
-}
-
-// refund takes back the limiter's token, if the attempt has taken one, for it is not made.
-func (a *attemptContext) refund() {
-	if a.limiter != nil {
-		a.limiter.refundAt(time.Now(), a.token)
-	}
-}
-
-// flight is an attempt on a goroutine of its own.
-type flight struct {
-	landed chan struct{} // closed when value, err and raised are final
-	value  any
-	err    error
-	raised bool // err is a panic to be raised again
-
-	mu sync.Mutex
-	// All below is guarded by mu.
-	over      bool
-	afterward func() // what is to be done when an abandoned attempt ends
-}
-
-// launch runs fn on a goroutine and waits until it has returned or, once ctx has ended, for a
-// moment more. It returns nil if the attempt was abandoned; afterward, made by abandon, is
-// then called when it ends.
-func launch(ctx context.Context, fn func(context.Context) (any, error), abandon func() (afterward func())) *flight {
-	f := &flight{landed: make(chan struct{})}
-	go f.run(ctx, fn)
-	select {
-	case <-f.landed:
-		return f
-	case <-ctx.Done():
-	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case <-f.landed:
-		return f
-	case <-timer.C:
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.over {
-		return f
-	}
-	f.afterward = abandon()
-	return nil
-}
-
-func (f *flight) run(ctx context.Context, fn func(context.Context) (any, error)) {
-	returned := false
-	defer func() {
-		if !returned {
-			if r := recover(); r != nil {
-				f.err, f.raised = newPanicError(r), true
-			} else {
-				f.err = errGoexit
-			}
-		}
-		f.land()
-	}()
-	f.value, f.err = fn(ctx)
-	returned = true
-}
-
-func (f *flight) land() {
-	f.mu.Lock()
-	f.over = true
-	afterward := f.afterward
-	f.mu.Unlock()
-	if afterward != nil {
-		afterward()
-	}
-	close(f.landed)
 }

@@ -22,9 +22,11 @@ func everyStage(mode policy.TimeoutMode) policy.Spec {
 
 func BenchmarkSuccess(b *testing.B) {
 	for name, spec := range map[string]policy.Spec{
-		"cooperative":  everyStage(policy.Cooperative),
-		"enforced":     everyStage(policy.Enforced),
-		"breaker-only": {CircuitBreaker: &policy.CircuitBreakerSpec{}},
+		"cooperative":      everyStage(policy.Cooperative),
+		"enforced":         everyStage(policy.Enforced),
+		"breaker-only":     {CircuitBreaker: &policy.CircuitBreakerSpec{}},
+		"four-cooperative": four(policy.Cooperative),
+		"four-enforced":    four(policy.Enforced),
 	} {
 		b.Run(name, func(b *testing.B) {
 			p, _ := newPolicy(b, spec)
@@ -70,11 +72,17 @@ func BenchmarkRejectionByOpenBreaker(b *testing.B) {
 	p, registry := newPolicy(b, spec)
 	breaker, _ := registry.CircuitBreaker("carrier")
 	breaker.Trip()
-	call := policy.Call{Func: func(context.Context) (any, error) { return nil, nil }}
+	fn := func(context.Context) (string, error) { return "", nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := p.Run(context.Background(), call); err == nil {
+		if _, err := policy.Execute(context.Background(), p, fn); err == nil {
 			b.Fatal("the call was let through")
 		}
 	}
+}
+
+func four(mode policy.TimeoutMode) policy.Spec {
+	s := everyStage(mode)
+	s.Timeout.Total, s.RateLimit, s.Fallback = nil, nil, nil
+	return s
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +35,10 @@ type CircuitBreaker struct {
 	name     string
 	settings breakerSettings
 	events   *bus
+
+	// closed is one more than generation while the state is closed, and otherwise 0: what lets
+	// calls pass a closed breaker without its lock and the clock. Changed under mu.
+	closed atomic.Uint64
 
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -67,7 +72,9 @@ type transition struct {
 }
 
 func newCircuitBreaker(name string, s breakerSettings, events *bus) *CircuitBreaker {
-	return &CircuitBreaker{name: name, settings: s, events: events, since: time.Now(), window: newTally(s.window)}
+	b := &CircuitBreaker{name: name, settings: s, events: events, since: time.Now(), window: newTally(s.window)}
+	b.closed.Store(b.generation + 1)
+	return b
 }
 
 // Name returns the name under which policies share the breaker.
@@ -113,6 +120,22 @@ func (b *CircuitBreaker) forceAt(now time.Time, to State, reason string) []trans
 	return append(b.settleLocked(now), b.assignLocked(to, now, reason))
 }
 
+// permit is permitAt for now.
+func (b *CircuitBreaker) permit() (p permit, retryAfter time.Duration, ok bool, changes []transition) {
+	if closed := b.closed.Load(); closed != 0 {
+		return permit{generation: closed - 1}, 0, true, nil
+	}
+	return b.permitAt(time.Now())
+}
+
+// passable is passableAt for now.
+func (b *CircuitBreaker) passable() (retryAfter time.Duration, ok bool, changes []transition) {
+	if b.closed.Load() != 0 {
+		return 0, true, nil
+	}
+	return b.passableAt(time.Now())
+}
+
 // permitAt asks for a call to pass. If it may not, retryAfter tells when one may.
 func (b *CircuitBreaker) permitAt(now time.Time) (p permit, retryAfter time.Duration, ok bool, changes []transition) {
 	b.mu.Lock()
@@ -154,10 +177,18 @@ func (b *CircuitBreaker) passableLocked(now time.Time) (retryAfter time.Duration
 	return 0, true
 }
 
-// recordAt takes the outcome of a permitted call.
-func (b *CircuitBreaker) recordAt(now time.Time, p permit, o outcome) []transition {
+// record takes the outcome of a permitted call.
+func (b *CircuitBreaker) record(p permit, o outcome) []transition {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if o == success && b.state == StateClosed && b.window.clean() { // the clock has no say
+		return b.recordLocked(time.Time{}, p, o)
+	}
+	return b.recordLocked(time.Now(), p, o)
+}
+
+// recordLocked takes the outcome of a permitted call.
+func (b *CircuitBreaker) recordLocked(now time.Time, p permit, o outcome) []transition {
 	changes := b.settleLocked(now)
 	if p.generation != b.generation {
 		return changes
@@ -224,9 +255,11 @@ func (b *CircuitBreaker) assignLocked(to State, at time.Time, reason string) tra
 	change := transition{from: b.state, to: to, at: at, reason: reason, sequence: b.sequence}
 	b.state, b.since = to, at
 	b.generation++
+	b.closed.Store(0)
 	b.probes, b.succeeded = nil, 0
 	if to == StateClosed {
 		b.window = newTally(b.settings.window)
+		b.closed.Store(b.generation + 1)
 	}
 	return change
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"math"
 	"sync/atomic"
 	"time"
@@ -27,7 +26,7 @@ type BudgetSpec struct {
 // Budget is shared by the calls of one operation, for adapters: see [Call]. It is safe for
 // concurrent use.
 type Budget struct {
-	deadline time.Time
+	deadline instant      // 0: none
 	limited  bool         // retries are
 	retries  atomic.Int64 // that were asked for
 	most     int64        // retries
@@ -37,7 +36,10 @@ type Budget struct {
 
 // NewBudget returns a budget of which nothing is used up.
 func NewBudget(spec BudgetSpec) *Budget {
-	b := &Budget{deadline: spec.Deadline, timeUp: &Error{Kind: KindTimeout, Reason: "operation budget"}}
+	b := &Budget{timeUp: &Error{Kind: KindTimeout, Reason: "operation budget"}}
+	if !spec.Deadline.IsZero() {
+		b.deadline = instantOf(spec.Deadline)
+	}
 	if spec.Retries != nil {
 		b.limited, b.most = true, int64(*spec.Retries)
 	}
@@ -45,19 +47,6 @@ func NewBudget(spec BudgetSpec) *Budget {
 		b.turns = newBulkhead("", bulkheadSettings{maxConcurrent: spec.Concurrency, maxQueue: math.MaxInt})
 	}
 	return b
-}
-
-// until returns ctx with the budget's deadline, if it has one.
-func (b *Budget) until(ctx context.Context) (context.Context, context.CancelFunc) {
-	if b == nil || b.deadline.IsZero() {
-		return ctx, func() {}
-	}
-	return context.WithDeadlineCause(ctx, b.deadline, b.timeUp)
-}
-
-// ended reports whether ctx ended because the operation was out of time.
-func (b *Budget) ended(ctx context.Context) bool {
-	return b != nil && context.Cause(ctx) == error(b.timeUp)
 }
 
 // takeRetry uses up one retry, and reports false if there is none left.

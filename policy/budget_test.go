@@ -17,7 +17,13 @@ import (
 
 // within runs fn under p and the budget.
 func within(ctx context.Context, p *policy.Policy, budget *policy.Budget, fn func(context.Context) (string, error)) (any, error) {
-	return p.Run(ctx, policy.Call{Budget: budget, Func: func(ctx context.Context) (any, error) { return fn(ctx) }})
+	call := callOf(func(ctx context.Context) (any, error) { return fn(ctx) })
+	call.Budget = budget
+	value, err := p.Run(ctx, call)
+	if call.Own {
+		value = call.Last.(*attempted).value
+	}
+	return value, err
 }
 
 // bare is a policy without any stage, as an adapter makes it.
@@ -253,10 +259,10 @@ func TestAFallbackThatDeclinesLeavesTheErrorAndTellsNobody(t *testing.T) {
 		Func: func(context.Context, error) (any, error) { return "half an answer", policy.ErrNoFallback },
 	}})
 	events := record(registry)
-	value, err := p.Run(t.Context(), policy.Call{
-		Func:     func(ctx context.Context) (any, error) { return nil, errDown },
-		Answered: func(error) { t.Error("nothing was answered") },
-	})
+	call := callOf(func(context.Context) (any, error) { return nil, errDown })
+	value, err := p.Run(t.Context(), call)
+	assert.NoError(t, call.Answered)
+	assert.True(t, call.Own)
 	assert.Nil(t, value)
 	assert.Equal(t, errDown, err)
 	assert.Empty(t, events.all())
@@ -281,11 +287,10 @@ func TestAnsweredIsToldWhatTheFallbackAnswered(t *testing.T) {
 	p, _ := newPolicy(t, policy.Spec{Fallback: &policy.FallbackSpec{
 		Func: func(context.Context, error) (any, error) { return "flat rate", nil },
 	}})
-	var told []error
-	_, err := p.Run(t.Context(), policy.Call{
-		Func:     func(ctx context.Context) (any, error) { return nil, errDown },
-		Answered: func(err error) { told = append(told, err) },
-	})
+	call := callOf(func(context.Context) (any, error) { return nil, errDown })
+	value, err := p.Run(t.Context(), call)
 	require.NoError(t, err)
-	assert.Equal(t, []error{errDown}, told)
+	assert.Equal(t, "flat rate", value)
+	assert.Equal(t, errDown, call.Answered)
+	assert.False(t, call.Own)
 }

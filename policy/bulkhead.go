@@ -58,27 +58,29 @@ type admission int
 
 const (
 	admitted     admission = iota // the caller has a slot and must release it
+	queued                        // the caller has a place in the queue and must wait there
 	refusedFull                   // neither a slot nor a place in the queue
 	refusedQueue                  // the queue timeout ran out
 	gaveUp                        // the context ended first
 )
 
-// acquire takes a slot, waiting in the queue if need be.
-func (b *Bulkhead) acquire(ctx context.Context) admission {
+// enter takes a slot or, if there is none, a place in the queue.
+func (b *Bulkhead) enter() (admission, *list.Element) {
 	b.mu.Lock()
-	if b.running < b.settings.maxConcurrent { // then nobody queues: release hands slots on
+	defer b.mu.Unlock()
+	switch {
+	case b.running < b.settings.maxConcurrent: // then nobody queues: release hands slots on
 		b.running++
-		b.mu.Unlock()
-		return admitted
+		return admitted, nil
+	case b.queue.Len() >= b.settings.maxQueue:
+		return refusedFull, nil
+	default:
+		return queued, b.queue.PushBack(make(chan struct{}))
 	}
-	if b.queue.Len() >= b.settings.maxQueue {
-		b.mu.Unlock()
-		return refusedFull
-	}
-	ready := make(chan struct{})
-	place := b.queue.PushBack(ready)
-	b.mu.Unlock()
+}
 
+// await waits in the queue until the place has become a slot.
+func (b *Bulkhead) await(ctx context.Context, place *list.Element) admission {
 	var timeUp <-chan time.Time
 	if b.settings.queueTimeout > 0 {
 		timer := time.NewTimer(b.settings.queueTimeout)
@@ -86,7 +88,7 @@ func (b *Bulkhead) acquire(ctx context.Context) admission {
 		timeUp = timer.C
 	}
 	select {
-	case <-ready:
+	case <-place.Value.(chan struct{}):
 		if ctx.Err() != nil {
 			return b.leave(place, gaveUp)
 		}

@@ -241,8 +241,7 @@ func TestASuccessAllocatesTheSameWithAndWithoutSubscribers(t *testing.T) {
 	spec := quickBreaker(nil)
 	spec.Bulkhead, spec.Retry = &policy.BulkheadSpec{}, retrySpec(3, 0)
 	p, registry := newPolicy(t, spec)
-	call := policy.Call{Func: func(context.Context) (any, error) { return nil, nil }}
-	success := func() { _, _ = p.Run(context.Background(), call) }
+	success := func() { _, _ = policy.Execute(context.Background(), p, succeed) }
 	bare := testing.AllocsPerRun(1000, success)
 	cancel := registry.Subscribe(func(context.Context, policy.Event) {})
 	assert.Equal(t, bare, testing.AllocsPerRun(1000, success))

@@ -52,7 +52,11 @@ func (p *Policy) WithSource(source string) *Policy {
 // on the caller's goroutine and is waited for. In [Enforced] mode it runs on another, and may
 // still run when Execute has returned: it must not write to variables that it shares.
 func Execute[T any](ctx context.Context, p *Policy, fn func(context.Context) (T, error)) (T, error) {
-	value, err := p.Run(ctx, Call{Func: func(ctx context.Context) (any, error) { return fn(ctx) }})
+	call := Call{Maker: executions[T]{}, Function: fn}
+	value, err := p.Run(ctx, &call)
+	if call.Own {
+		return call.Last.(*execution[T]).value, err
+	}
 	typed, ok := value.(T)
 	if !ok && value != nil && err == nil {
 		err = fmt.Errorf("policy %q: the fallback returned a %T where the call returns a %v", p.name, value, reflect.TypeFor[T]())
@@ -60,32 +64,21 @@ func Execute[T any](ctx context.Context, p *Policy, fn func(context.Context) (T,
 	return typed, err
 }
 
-// Call is one run of a function as adapters, such as the gqlgen extension, make it. All other
-// code calls [Execute].
-type Call struct {
-	// Func is called for each attempt, with a context that ends with the attempt.
-	Func func(context.Context) (any, error)
-
-	// NoRetry makes the first attempt the only one.
-	NoRetry bool
-
-	// AbandonEnds makes an abandoned attempt the last: no further attempt and no fallback
-	// runs beside it, and Run returns its timeout at once.
-	AbandonEnds bool
-
-	// Budget is what the operation that the call belongs to has left. nil: that of the attempt
-	// that the call is made in, if any.
-	Budget *Budget
-
-	// Answered is told the error that the fallback has answered for. nil: nobody.
-	Answered func(err error)
+// execution is an attempt at a call of Execute.
+type execution[T any] struct {
+	Attempt
+	fn    func(context.Context) (T, error)
+	value T
 }
 
-// Run runs call.Func under p, as [Execute] does, for adapters.
-func (p *Policy) Run(ctx context.Context, call Call) (any, error) {
-	r := run{policy: p, plan: p.plan.Load(), call: call, caller: ctx}
-	if r.outer, _ = ctx.Value(attemptKey{}).(*attemptContext); r.outer != nil && call.Budget == nil {
-		r.call.Budget = r.outer.budget
-	}
-	return r.withFallback()
+// executions makes them.
+type executions[T any] struct{}
+
+func (executions[T]) MakeAttempt(_ context.Context, _, function any, _ Attempter) Attempter {
+	return &execution[T]{fn: function.(func(context.Context) (T, error))}
+}
+
+func (e *execution[T]) Try() (err error) {
+	e.value, err = e.fn(&e.Attempt)
+	return err
 }

@@ -238,10 +238,12 @@ func TestNoRetryMakesTheFirstAttemptTheOnlyOne(t *testing.T) {
 		p, registry := newPolicy(t, policy.Spec{Retry: retrySpec(3, 0)})
 		events := record(registry)
 		calls := 0
-		_, err := p.Run(t.Context(), policy.Call{NoRetry: true, Func: func(context.Context) (any, error) {
+		call := callOf(func(context.Context) (any, error) {
 			calls++
 			return nil, errDown
-		}})
+		})
+		call.NoRetry = true
+		_, err := p.Run(t.Context(), call)
 		assert.Same(t, errDown, err)
 		assert.Equal(t, 1, calls)
 		assert.Empty(t, events.all())

@@ -4,25 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
 // run is one call under a policy. Its methods are the stages, outermost first:
-// withFallback, withinTotal, withRetries, attempt, do.
+// withFallback, withinTotal, withRetries, attempt, try.
+//
+// It lives on its caller's stack, so nothing that outlives the call may point to it.
 type run struct {
 	policy *Policy
 	plan   *plan
 	call   Call
 	caller context.Context
-	outer  *attemptContext // the attempt that the call is made in, if any
-	last   error           // of the attempt before, if any
+	outer  *Attempt // that the call is made in, if any
+	last   error    // of the attempt before, if any
+
+	// The time limit of all attempts together, of the total timeout or of the operation.
+	end     instant            // 0: none
+	endedBy *Error             // at end
+	waiting context.Context    // caller's with that limit; made when the run waits
+	stop    context.CancelFunc // of waiting
 }
 
 // result is how an attempt, and in the end the run, came out.
 type result struct {
-	value     any
 	err       error
 	class     class
+	own       bool // err, or that there is none, is what the attempt came to by itself
 	raised    bool // err is a panic to be raised again
 	abandoned bool
 }
@@ -31,7 +40,8 @@ type result struct {
 func (r *run) withFallback() (any, error) {
 	res := r.withinTotal()
 	if res.class == classSuccess {
-		return res.value, nil
+		r.call.Own = true
+		return nil, nil
 	}
 	err := unmarked(res.err)
 	if f := r.plan.fallback; f != nil && !r.ended(res) && f.answers(res, err) {
@@ -42,7 +52,8 @@ func (r *run) withFallback() (any, error) {
 	if res.raised {
 		panic(err)
 	}
-	return res.value, err
+	r.call.Own = res.own
+	return nil, err
 }
 
 // answered is the end of a run whose fallback was asked about err.
@@ -55,9 +66,7 @@ func (r *run) answered(value any, fallbackErr, err error) (any, error) {
 		return value, fallbackErr
 	}
 	r.publish(Event{Kind: EventFallback, Err: err})
-	if r.call.Answered != nil {
-		r.call.Answered(err)
-	}
+	r.call.Answered = err
 	return value, nil
 }
 
@@ -66,34 +75,37 @@ func (r *run) ended(res result) bool { return res.abandoned && r.call.AbandonEnd
 
 // withinTotal is the total timeout, and the deadline of the operation.
 func (r *run) withinTotal() result {
-	ctx, cancel := r.call.Budget.until(r.caller)
-	defer cancel()
-	if r.plan.total > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.plan.total, r.policy.totalTimeUp)
-		defer cancel()
+	if r.call.Budget != nil && r.call.Budget.deadline != 0 {
+		r.end, r.endedBy = r.call.Budget.deadline, r.call.Budget.timeUp
 	}
-	return r.withRetries(ctx)
+	if r.plan.total > 0 {
+		if end := now().add(r.plan.total); r.end == 0 || end < r.end {
+			r.end, r.endedBy = end, r.policy.totalTimeUp
+		}
+	}
+	defer r.stopWaiting()
+	return r.withRetries()
 }
 
 // withRetries is the retry stage.
-func (r *run) withRetries(ctx context.Context) result {
-	for attempt := 1; ; attempt++ {
-		res := r.attempt(ctx, attempt)
-		if !r.retries(res, attempt) {
+func (r *run) withRetries() result {
+	for number := 1; ; number++ {
+		res := r.attempt(number)
+		if res.class == classSuccess || !r.retries(res, number) {
 			return res
 		}
-		delay, worthwhile := r.plan.retry.delay(ctx, res.err, attempt)
+		ctx := r.toWait()
+		delay, worthwhile := r.plan.retry.delay(ctx, res.err, number)
 		if !worthwhile {
 			return res
 		}
 		if !r.call.Budget.takeRetry() {
 			return res
 		}
-		r.publish(Event{Kind: EventRetry, Attempt: attempt, Delay: delay, Err: res.err})
+		r.publish(Event{Kind: EventRetry, Attempt: number, Delay: delay, Err: res.err})
 		r.last = unmarked(res.err)
 		if !sleep(ctx, delay) {
-			return r.interrupted(ctx, attempt)
+			return r.interrupted(number)
 		}
 	}
 }
@@ -113,145 +125,59 @@ func (r *run) retries(res result, attempt int) bool {
 }
 
 // attempt passes the gates, in order, and makes the call.
-func (r *run) attempt(ctx context.Context, number int) (res result) {
-	if ctx.Err() != nil {
-		return r.interrupted(ctx, number)
+func (r *run) attempt(number int) (res result) {
+	h := holding{verdict: failure} // which a panic or Goexit leaves in place
+	defer r.release(&h)
+	if res, admitted := r.admit(&h, number); !admitted {
+		return res
 	}
+	return r.try(&h, number)
+}
 
-	breaker := r.plan.breaker
-	if breaker != nil && r.outer.holdsBreaker(breaker) {
-		breaker = nil
-	}
-	if rejection, rejected := r.rejectEarly(breaker, number); rejected {
-		return rejection
-	}
-
-	a := &attemptContext{number: number, outer: r.outer, budget: r.call.Budget}
-	if budget := r.call.Budget; budget.bounds() && !r.plan.bare() && !r.outer.hasTurn(budget) {
-		if budget.turns.acquire(ctx) == gaveUp {
-			return r.interrupted(ctx, number)
-		}
-		defer budget.turns.release()
-		a.turn = true
-		if rejection, rejected := r.rejectEarly(breaker, number); rejected { // by now
-			return rejection
+// try makes the call, for as long as the attempt may take.
+func (r *run) try(h *holding, number int) result {
+	attempter := r.call.Maker.MakeAttempt(r.caller, r.call.State, r.call.Function, r.call.Last)
+	a := attempter.attempt()
+	a.caller, a.plan, a.outer, a.budget = r.caller, r.plan, r.outer, r.call.Budget
+	a.number = int32(min(number, math.MaxInt32))
+	a.deadline, a.timeUp = r.end, r.endedBy
+	if r.plan.timeout > 0 {
+		if deadline := now().add(r.plan.timeout); a.deadline == 0 || deadline < a.deadline {
+			a.deadline, a.timeUp = deadline, r.policy.attemptTimeUp
 		}
 	}
+	a.marks.Store(h.marks)
+	h.attempt, r.call.Last = a, attempter
 
-	bulkhead := r.plan.bulkhead
-	if bulkhead != nil && !r.outer.holdsSlot(bulkhead) {
-		switch admission := bulkhead.acquire(ctx); admission {
-		case gaveUp:
-			return r.interrupted(ctx, number)
-		case refusedFull, refusedQueue:
-			return r.rejectFull(bulkhead, number, admission)
-		}
-		a.bulkhead = bulkhead
-		a.slot.Store(true)
-		defer func() {
-			if !a.abandoned || !bulkhead.settings.holdAbandoned {
-				a.releaseSlot()
-			}
-		}()
+	res := result{own: true}
+	if r.plan.enforced {
+		res = r.launch(attempter, a)
+		h.abandoned = res.abandoned
+	} else {
+		res.err = attempter.Try()
 	}
-
-	limiter := r.plan.limiter
-	if limiter != nil && !r.outer.holdsToken(limiter) {
-		token, ok := limiter.reserveAt(time.Now(), longestWait(ctx, limiter.settings.maxWait))
-		if !ok {
-			return r.rejectLimited(limiter, number, token.wait)
-		}
-		if !sleep(ctx, token.wait) {
-			limiter.refundAt(time.Now(), token)
-			return r.interrupted(ctx, number)
-		}
-		a.limiter, a.token = limiter, token
-	}
-
-	if r.tooManyAbandoned() { // by now: others may have been abandoned during the waits
-		a.refund()
-		return r.rejectAbandoned(number)
-	}
-
-	verdict := failure // which a panic or Goexit leaves in place
-	if breaker != nil {
-		permit, retryAfter, ok, changes := breaker.permitAt(time.Now())
-		if ok {
-			a.breaker = breaker
-			defer func() { r.publishChanges(breaker, breaker.recordAt(time.Now(), permit, verdict)) }()
-		}
-		r.publishChanges(breaker, changes)
-		if !ok {
-			a.refund()
-			return r.rejectOpen(breaker, number, retryAfter)
-		}
-	}
-
-	defer a.over.Store(true)
-	res = r.do(ctx, a)
-	if breaker != nil {
-		verdict = breaker.verdict(res)
+	if res = r.judge(a, res); h.permitted {
+		h.verdict = r.plan.breaker.verdict(res)
 	}
 	return res
 }
 
-// rejectEarly rejects an attempt that could only wait in vain.
-func (r *run) rejectEarly(breaker *CircuitBreaker, number int) (rejection result, rejected bool) {
-	if breaker != nil {
-		retryAfter, ok, changes := breaker.passableAt(time.Now())
-		r.publishChanges(breaker, changes)
-		if !ok {
-			return r.rejectOpen(breaker, number, retryAfter), true
-		}
-	}
-	if r.tooManyAbandoned() {
-		return r.rejectAbandoned(number), true
-	}
-	return result{}, false
-}
-
-// do calls the function, for as long as the attempt may take.
-func (r *run) do(ctx context.Context, a *attemptContext) (res result) {
-	a.Context = ctx
-	if r.plan.timeout > 0 {
-		limited, cancel := context.WithTimeoutCause(ctx, r.plan.timeout, r.policy.attemptTimeUp)
-		defer cancel()
-		a.Context = limited
-	}
-	if !r.plan.enforced {
-		res.value, res.err = r.call.Func(a)
-		return r.judge(a, res)
-	}
-	f := launch(a, r.call.Func, func() (afterward func()) { return r.abandon(a) })
-	if f == nil {
-		res.abandoned = true
-		res.err = ended(a)
-	} else {
-		res.value, res.err, res.raised = f.value, f.err, f.raised
-	}
-	return r.judge(a, res)
-}
-
 // judge decides what the outcome of an attempt was. Once the attempt's time was up it is a
 // timeout, whatever the function returned after that.
-func (r *run) judge(a *attemptContext, res result) result {
-	if res.err != nil {
-		awaitTimer(a)
-	}
-	timeUp, limit := r.timeUp(a)
+func (r *run) judge(a *Attempt, res result) result {
 	switch {
-	case timeUp != nil && res.abandoned:
-		res = r.timedOut(a.number, timeUp, limit, nil)
-		res.abandoned = true
-	case timeUp != nil:
-		res = r.timedOut(a.number, timeUp, limit, res.err)
+	case a.outOfTime():
+		res = r.timedOut(int(a.number), a.timeUp, res)
+	case res.abandoned:
+		res.err = ended(a)
 	case res.err == nil:
 		return res
 	default:
+		awaitTimer(r.caller)
 		res.class = classify(res.err, r.policy.registry.isClassified)
 	}
 	if res.abandoned {
-		r.publish(Event{Kind: EventAbandoned, Attempt: a.number, Timeout: limit, Running: r.plan.abandoned.count()})
+		r.publish(Event{Kind: EventAbandoned, Attempt: int(a.number), Timeout: r.limit(a.timeUp), Running: r.plan.abandoned.count()})
 	}
 	if r.caller.Err() != nil {
 		res.class = classCallerDone
@@ -259,61 +185,64 @@ func (r *run) judge(a *attemptContext, res result) result {
 	return res
 }
 
-// timeUp returns the timeout of this run that has ended ctx, and how long it was, or nil.
-func (r *run) timeUp(ctx context.Context) (timeUp *Error, limit time.Duration) {
-	switch context.Cause(ctx) {
-	case error(r.policy.attemptTimeUp):
-		timeUp, limit = r.policy.attemptTimeUp, r.plan.timeout
-	case error(r.policy.totalTimeUp):
-		timeUp, limit = r.policy.totalTimeUp, r.plan.total
-	default:
-		if r.call.Budget.ended(ctx) {
-			timeUp = r.call.Budget.timeUp
-		}
+// timedOut is the result of a timeout, of an attempt that has come to res.
+func (r *run) timedOut(number int, timeUp *Error, res result) result {
+	timeout := *timeUp
+	timeout.Policy, timeout.Source, timeout.Cause = r.policy.name, r.policy.source, unmarked(res.err)
+	r.publish(Event{Kind: EventTimeout, Attempt: number, Timeout: r.limit(timeUp), Reason: timeout.Reason, Err: &timeout})
+	class := classTimeout
+	if r.call.Budget != nil && timeUp == r.call.Budget.timeUp {
+		class = classOutOfTime
 	}
-	if timeUp != nil && context.Cause(r.caller) == error(timeUp) {
-		return nil, 0 // that of a call under the same policy around this one
-	}
-	return timeUp, limit
+	return result{err: &timeout, class: class, abandoned: res.abandoned}
 }
 
-// timedOut is the result of a timeout, after the failure cause, if any.
-func (r *run) timedOut(attempt int, timeUp *Error, limit time.Duration, cause error) result {
-	timeout := *timeUp
-	timeout.Policy, timeout.Source, timeout.Cause = r.policy.name, r.policy.source, unmarked(cause)
-	r.publish(Event{Kind: EventTimeout, Attempt: attempt, Timeout: limit, Reason: timeout.Reason, Err: &timeout})
-	if r.call.Budget != nil && timeUp == r.call.Budget.timeUp {
-		return result{err: &timeout, class: classOutOfTime}
+// limit is how long the time was that is up. The operation's is not told.
+func (r *run) limit(timeUp *Error) time.Duration {
+	switch timeUp {
+	case r.policy.attemptTimeUp:
+		return r.plan.timeout
+	case r.policy.totalTimeUp:
+		return r.plan.total
+	default:
+		return 0
 	}
-	return result{err: &timeout, class: classTimeout}
+}
+
+// toWait returns the caller's context with the time limit of all attempts together.
+func (r *run) toWait() context.Context {
+	if r.end == 0 {
+		return r.caller
+	}
+	if r.waiting == nil {
+		left := r.end.since(now())
+		r.waiting, r.stop = context.WithDeadlineCause(r.caller, time.Now().Add(left), r.endedBy)
+	}
+	return r.waiting
+}
+
+func (r *run) stopWaiting() {
+	if r.stop != nil {
+		r.stop()
+	}
+}
+
+// over reports whether no further attempt can be made, for the caller has gone or time is up.
+func (r *run) over() bool { return r.end != 0 && now() >= r.end || r.caller.Err() != nil }
+
+// interrupted is the result where the run was over while no attempt was running.
+func (r *run) interrupted(number int) result {
+	if r.caller.Err() == nil {
+		return r.timedOut(number, r.endedBy, result{err: r.last})
+	}
+	err := ended(r.caller)
+	if r.last != nil {
+		err = fmt.Errorf("%w before the next attempt: %w", err, r.last)
+	}
+	return result{err: err, class: classCallerDone}
 }
 
 // tooManyAbandoned reports whether abandoned attempts keep further ones from being made.
 func (r *run) tooManyAbandoned() bool {
 	return r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned
-}
-
-// abandon counts the attempt until it ends, and returns what is to be done then.
-func (r *run) abandon(a *attemptContext) (afterward func()) {
-	a.abandoned = true
-	ofPolicy, ofRegistry := r.plan.abandoned, &r.policy.registry.abandoned
-	ofPolicy.add()
-	ofRegistry.add()
-	return func() {
-		a.releaseSlot()
-		ofPolicy.done()
-		ofRegistry.done()
-	}
-}
-
-// interrupted is the result where ctx ended while no attempt was running.
-func (r *run) interrupted(ctx context.Context, attempt int) result {
-	if timeUp, limit := r.timeUp(ctx); timeUp != nil && r.caller.Err() == nil {
-		return r.timedOut(attempt, timeUp, limit, r.last)
-	}
-	err := ended(ctx)
-	if r.last != nil {
-		err = fmt.Errorf("%w before the next attempt: %w", err, r.last)
-	}
-	return result{err: err, class: classCallerDone}
 }

@@ -189,3 +189,26 @@ func bothModes(t *testing.T, test func(t *testing.T, mode policy.TimeoutMode)) {
 	t.Run("cooperative", func(t *testing.T) { test(t, policy.Cooperative) })
 	t.Run("enforced", func(t *testing.T) { test(t, policy.Enforced) })
 }
+
+// attempted is an attempt as an adapter makes it.
+type attempted struct {
+	policy.Attempt
+	fn    func(context.Context) (any, error)
+	value any
+}
+
+func (a *attempted) Try() (err error) {
+	a.value, err = a.fn(a)
+	return err
+}
+
+type maker struct{}
+
+func (maker) MakeAttempt(_ context.Context, _, function any, _ policy.Attempter) policy.Attempter {
+	return &attempted{fn: function.(func(context.Context) (any, error))}
+}
+
+// callOf is a call of fn as an adapter makes it.
+func callOf(fn func(context.Context) (any, error)) *policy.Call {
+	return &policy.Call{Maker: maker{}, Function: fn}
+}

@@ -21,14 +21,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// longestWait is limit, or what is left until ctx's deadline if that is less.
-func longestWait(ctx context.Context, limit time.Duration) time.Duration {
-	if deadline, ok := ctx.Deadline(); ok {
-		return max(0, min(limit, time.Until(deadline)))
-	}
-	return limit
-}
-
 // awaitTimer waits for the timer of a context whose deadline has passed. A connection that took
 // its own deadline from the context may have failed before the timer fired.
 func awaitTimer(ctx context.Context) {

@@ -9,6 +9,7 @@ const timeBuckets = 10
 type tally interface {
 	record(now time.Time, failed bool)
 	count(now time.Time) (calls, failures int)
+	clean() bool // there is no failure in it, whatever the time
 }
 
 func newTally(w Window) tally {
@@ -40,6 +41,8 @@ func (t *countTally) record(_ time.Time, failed bool) {
 }
 
 func (t *countTally) count(time.Time) (calls, failures int) { return t.calls, t.failures }
+
+func (t *countTally) clean() bool { return t.failures == 0 }
 
 // timeTally is a ring of buckets, each for one stretch of width. A bucket's period counts
 // the widths since start, the time of the first record.
@@ -82,6 +85,8 @@ func (t *timeTally) count(now time.Time) (calls, failures int) {
 	}
 	return calls, failures
 }
+
+func (t *timeTally) clean() bool { return false } // as far as is known without the time
 
 // period is never negative, even if two callers read the clock in one order and record in
 // the other.

@@ -1,0 +1,69 @@
+package policy
+
+import "context"
+
+// Attempter is one attempt at a call, as an adapter makes it: a pointer to a struct that embeds
+// an [Attempt] and keeps what the function has returned. A policy uses no value of its call.
+type Attempter interface {
+	// Try calls the function, once, with the Attempt or a context within it. If it returns an
+	// [*PanicError], the function has panicked.
+	Try() error
+
+	attempt() *Attempt // which an embedded Attempt has
+}
+
+// Maker makes the attempts of calls.
+type Maker interface {
+	// MakeAttempt returns a new attempt at the call that is made with ctx. State and function are
+	// the [Call]'s; last is the attempt before, nil at first.
+	MakeAttempt(ctx context.Context, state, function any, last Attempter) Attempter
+}
+
+// Call is one run of a function as adapters, such as the gqlgen extension, make it. All other
+// code calls [Execute]. It is used once.
+type Call struct {
+	// Maker makes each attempt that the gates have let pass, with State and Function: a rejection
+	// costs neither an attempt nor a closure.
+	Maker           Maker
+	State, Function any
+
+	// NoRetry makes the first attempt the only one.
+	NoRetry bool
+
+	// AbandonEnds makes an abandoned attempt the last: no further attempt and no fallback
+	// runs beside it, and Run returns its timeout at once.
+	AbandonEnds bool
+
+	// Budget is what the operation that the call belongs to has left. nil: that of the attempt
+	// that the call is made in, if any.
+	Budget *Budget
+
+	// Watcher waits for the attempts of many calls. nil: the call has one of its own.
+	Watcher *Watcher
+
+	// Last is the last attempt that Maker has made, nil if there was none. It is set by Run, as all
+	// below, also if a function of the user's panics.
+	Last Attempter
+
+	// Own tells that the error which Run has returned, or that there is none, is what Last's Try
+	// did. Otherwise what Last keeps must not be looked at: it may still be running.
+	Own bool
+
+	// Answered is the error that the fallback has answered for, nil if it has not.
+	Answered error
+}
+
+// Run runs the call under p, as [Execute] does, for adapters. The value is what a fallback has
+// returned.
+func (p *Policy) Run(ctx context.Context, call *Call) (any, error) {
+	r := run{policy: p, plan: p.plan.Load(), call: *call, caller: ctx, outer: attemptOf(ctx)}
+	if r.outer != nil && r.call.Budget == nil {
+		r.call.Budget = r.outer.budget
+	}
+	defer r.tell(call) // who may keep it on the stack, for r keeps no pointer to it
+	return r.withFallback()
+}
+
+func (r *run) tell(call *Call) {
+	call.Last, call.Own, call.Answered = r.call.Last, r.call.Own, r.call.Answered
+}

@@ -1,0 +1,60 @@
+package policy
+
+import "sync"
+
+// flight is an attempt on a goroutine of its own.
+type flight struct {
+	attempter Attempter
+	watcher   *Watcher
+	apart     func() bool // ends the watch over a context other than that of the watcher's; nil: it is the same
+
+	// landed is done when the attempt has returned, or is given up.
+	landed sync.WaitGroup
+	gaveUp bool  // set before landed is done
+	err    error // as raised, only to be read if the attempt was not given up, or is over
+	raised bool  // err is a panic to be raised again
+
+	// All below is guarded by the watcher's mu.
+	giveUp    instant // when it is given up
+	place     int     // in the watcher's list; -1: in none
+	over      bool    // err and raised are final
+	afterward func()  // what is to be done when an abandoned attempt ends
+}
+
+// launch makes the attempt on a goroutine and waits until it has returned or, once its context has
+// ended, for a moment more.
+func (r *run) launch(attempter Attempter, a *Attempt) result {
+	w := r.call.Watcher
+	if w == nil {
+		w = &Watcher{}
+		defer w.Stop()
+	}
+	f := &flight{attempter: attempter, watcher: w}
+	f.landed.Add(1)
+	w.watch(f, a.caller, a.deadline)
+	go f.run()
+	f.landed.Wait()
+	if f.apart != nil {
+		f.apart()
+	}
+	if f.gaveUp && w.abandon(f, a, r.policy) {
+		return result{abandoned: true}
+	}
+	return result{err: f.err, own: true, raised: f.raised}
+}
+
+func (f *flight) run() {
+	returned := false
+	defer func() {
+		if !returned {
+			if r := recover(); r != nil {
+				f.err, f.raised = newPanicError(r), true
+			} else {
+				f.err = errGoexit
+			}
+		}
+		f.watcher.land(f)
+	}()
+	f.err = f.attempter.Try()
+	returned = true
+}
