@@ -28,13 +28,12 @@ type attempt struct {
 	under          *field
 	fc             *graphql.FieldContext
 
-	guarded  bool // gqlgen never sees this context
-	selected bool // fc is that of the field itself
-	marked   bool // fc was, by MarkNonNull, before the first attempt
-	notices  bool // demanded.written is to be closed
-	returned bool // the resolver has
-
+	guarded  bool         // gqlgen never sees this context
+	selected bool         // fc is that of the field itself
+	marked   bool         // fc was, by MarkNonNull, before the first attempt
+	notices  bool         // demanded.written is to be closed
 	state    atomic.Int32 // one of the states below
+
 	demanded atomic.Pointer[demanded]
 	mu       sync.Mutex // held by all but a resolver's return while they change the state, and for what is in demanded
 }
@@ -153,16 +152,15 @@ func (a *attempt) Done() <-chan struct{} {
 // begin makes the context the attempt's. It reports false if the attempt was abandoned before its
 // goroutine got to run, or may not begin any more.
 func (a *attempt) begin() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.state.Load() != ready || a.under.enforced && a.Attempt.Err() != nil {
+	if a.under.enforced && a.Attempt.Err() != nil || !a.state.CompareAndSwap(ready, running) {
 		return false
 	}
 	if before := a.before(); before != nil {
 		before.supersede()
+		a.mu.Lock()
 		a.demand().before = nil
+		a.mu.Unlock()
 	}
-	a.state.Store(running)
 	return true
 }
 

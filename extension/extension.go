@@ -126,7 +126,7 @@ func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (
 	if fc.IsMethod {
 		if op := operationOf(ctx).as(e); op != nil {
 			f := op.fieldOf(fieldKey{fc.Object, fc.Field.Name})
-			if f != nil && !f.guarded && (f.bare || !isAttempt(ctx, fc)) {
+			if f != nil && !f.guarded && (f.bare || op.outer == nil || !isAttempt(ctx, fc)) {
 				r := resolution{ctx: ctx, op: op, field: f, fc: fc, selected: true, marked: fc.NonNull}
 				return r.resolve(next)
 			}

@@ -38,9 +38,10 @@ func (a *fieldAttempt) Try() (err error) {
 	if !a.begin() {
 		return context.Cause(a)
 	}
-	defer a.leave(&err)
+	returned := false
+	defer a.leave(&returned, &err)
 	a.value, err = a.next(a)
-	a.returned = true
+	returned = true
 	return a.failure(func() any { return a.value }, err)
 }
 

@@ -77,9 +77,9 @@ func (a *attempt) prepare(ctx context.Context, state any, f *field, last *attemp
 	a.marked = a.fc.NonNull
 }
 
-// leave is deferred by an attempt that has begun.
-func (a *attempt) leave(err *error) {
-	if a.returned {
+// leave is deferred by an attempt that has begun, and tells whether the resolver has returned.
+func (a *attempt) leave(returned *bool, err *error) {
+	if *returned {
 		a.finish()
 		return
 	}
