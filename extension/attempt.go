@@ -150,9 +150,9 @@ func (a *attempt) Done() <-chan struct{} {
 }
 
 // begin makes the context the attempt's. It reports false if the attempt was abandoned before its
-// goroutine got to run, or may not begin any more.
+// goroutine got to run.
 func (a *attempt) begin() bool {
-	if a.under.enforced && a.Attempt.Err() != nil || !a.state.CompareAndSwap(ready, running) {
+	if !a.state.CompareAndSwap(ready, running) {
 		return false
 	}
 	if before := a.before(); before != nil {

@@ -10,15 +10,15 @@ type flight struct {
 
 	// landed is done when the attempt has returned, or is given up.
 	landed sync.WaitGroup
-	gaveUp bool  // set before landed is done
-	err    error // as raised, only to be read if the attempt was not given up, or is over
+	err    error // only to be read, as raised, if the attempt was not given up, or is over
 	raised bool  // err is a panic to be raised again
+	gaveUp bool  // set before landed is done
 
 	// All below is guarded by the watcher's mu.
-	giveUp    instant // when it is given up
-	place     int     // in the watcher's list; -1: in none
-	over      bool    // err and raised are final
-	afterward func()  // what is to be done when an abandoned attempt ends
+	over           bool    // err and raised are final
+	giveUp         instant // when it is given up
+	next, previous *flight // in the watcher's list, until it has landed
+	afterward      func()  // what is to be done when an abandoned attempt ends
 }
 
 // launch makes the attempt on a goroutine and waits until it has returned or, once its context has

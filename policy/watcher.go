@@ -1,14 +1,19 @@
 package policy
 
 import (
-	"container/heap"
 	"context"
 	"sync"
 	"time"
 )
 
-// grace is how long an attempt that was cancelled may take to return before it is abandoned.
-const grace = 10 * time.Millisecond
+const (
+	// grace is how long an attempt that was cancelled may take to return before it is abandoned.
+	grace = 10 * time.Millisecond
+
+	// pause is between two looks for attempts to give up, so that thousands that end one after the
+	// other are not looked through for each.
+	pause = time.Millisecond
+)
 
 // Watcher gives attempts up that run on after their time. One serves all calls that are made within
 // one context, such as that of an operation: a timer and a watch over the context of their
@@ -17,12 +22,12 @@ const grace = 10 * time.Millisecond
 type Watcher struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
-	flights flights
-	timer   *time.Timer
-	rings   instant         // when timer does; 0: it does not
-	done    <-chan struct{} // of the context that calls are made within; nil: there was none so far
-	ended   bool            // that context has
-	stop    func() bool     // ends the watch over it
+	first *flight // of a list, in no order
+	timer *time.Timer
+	rings instant         // when timer does; 0: it does not
+	done  <-chan struct{} // of the context that calls are made within; nil: there was none so far
+	ended bool            // that context has
+	stop  func() bool     // ends the watch over it
 }
 
 // watch makes f be given up when its time is up, or its caller's context has ended.
@@ -40,18 +45,72 @@ func (w *Watcher) watch(f *flight, caller context.Context, deadline instant) {
 	case w.ended:
 		f.giveUp = min(f.giveUp, now().add(grace))
 	}
-	heap.Push(&w.flights, f)
-	w.armLocked()
+	w.insertLocked(f)
+	w.armLocked(f.giveUp)
+}
+
+func (w *Watcher) insertLocked(f *flight) {
+	if f.next = w.first; f.next != nil {
+		f.next.previous = f
+	}
+	w.first = f
+}
+
+func (w *Watcher) removeLocked(f *flight) {
+	if f.next != nil {
+		f.next.previous = f.previous
+	}
+	if f.previous != nil {
+		f.previous.next = f.next
+	} else {
+		w.first = f.next
+	}
+	f.next, f.previous = nil, nil
+}
+
+// armLocked makes the timer ring at that time, if it does not before.
+func (w *Watcher) armLocked(at instant) {
+	if w.rings != 0 && w.rings <= at {
+		return // and then it is armed again
+	}
+	w.rings = at
+	if left := at.since(now()); w.timer == nil {
+		w.timer = time.AfterFunc(left, w.ring)
+	} else {
+		w.timer.Reset(left)
+	}
+}
+
+// ring gives up the attempts whose time is up.
+func (w *Watcher) ring() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rings = 0
+	at, next := now(), instant(0)
+	for f := w.first; f != nil; {
+		watched := f
+		f = f.next
+		switch {
+		case watched.giveUp <= at:
+			w.removeLocked(watched)
+			watched.gaveUp = true
+			watched.landed.Done()
+		case next == 0 || watched.giveUp < next:
+			next = watched.giveUp
+		}
+	}
+	if next != 0 {
+		w.armLocked(max(next, at.add(pause)))
+	}
 }
 
 // land takes note that the attempt has returned.
 func (w *Watcher) land(f *flight) {
 	w.mu.Lock()
 	f.over = true
-	afterward := f.afterward
-	gaveUp := f.gaveUp
+	gaveUp, afterward := f.gaveUp, f.afterward
 	if !gaveUp {
-		heap.Remove(&w.flights, f.place)
+		w.removeLocked(f)
 	}
 	w.mu.Unlock()
 	if !gaveUp {
@@ -80,36 +139,6 @@ func (w *Watcher) abandon(f *flight, a *Attempt, p *Policy) bool {
 	return true
 }
 
-// ring gives up the attempts whose time is up.
-func (w *Watcher) ring() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.rings = 0
-	for at := now(); len(w.flights) > 0 && w.flights[0].giveUp <= at; {
-		f := heap.Pop(&w.flights).(*flight)
-		f.gaveUp = true
-		f.landed.Done()
-	}
-	w.armLocked()
-}
-
-// armLocked makes the timer ring when the first attempt is to be given up.
-func (w *Watcher) armLocked() {
-	if len(w.flights) == 0 {
-		return
-	}
-	first := w.flights[0].giveUp
-	if w.rings != 0 && w.rings <= first {
-		return // and then it is armed again
-	}
-	w.rings = first
-	if left := first.since(now()); w.timer == nil {
-		w.timer = time.AfterFunc(left, w.ring)
-	} else {
-		w.timer.Reset(left)
-	}
-}
-
 // callerEnded gives the attempts a moment to return, if done is still that of the context.
 func (w *Watcher) callerEnded(done <-chan struct{}) {
 	w.mu.Lock()
@@ -119,23 +148,21 @@ func (w *Watcher) callerEnded(done <-chan struct{}) {
 	}
 	w.ended = true
 	last := now().add(grace)
-	for _, f := range w.flights {
+	for f := w.first; f != nil; f = f.next {
 		if f.apart == nil {
 			f.giveUp = min(f.giveUp, last)
+			w.armLocked(f.giveUp)
 		}
 	}
-	heap.Init(&w.flights)
-	w.armLocked()
 }
 
 // hurry gives one attempt, whose own context has ended, a moment to return.
 func (w *Watcher) hurry(f *flight) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if last := now().add(grace); !f.over && !f.gaveUp && last < f.giveUp {
-		f.giveUp = last
-		heap.Fix(&w.flights, f.place)
-		w.armLocked()
+	if !f.over && !f.gaveUp {
+		f.giveUp = min(f.giveUp, now().add(grace))
+		w.armLocked(f.giveUp)
 	}
 }
 
@@ -144,7 +171,7 @@ func (w *Watcher) hurry(f *flight) {
 func (w *Watcher) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.flights) > 0 {
+	if w.first != nil {
 		return
 	}
 	if w.stop != nil {
@@ -155,30 +182,4 @@ func (w *Watcher) Stop() {
 		w.timer.Stop()
 		w.rings = 0
 	}
-}
-
-// flights are a heap, of which the first is to be given up first.
-type flights []*flight
-
-func (s flights) Len() int           { return len(s) }
-func (s flights) Less(i, j int) bool { return s[i].giveUp < s[j].giveUp }
-
-func (s flights) Swap(i, j int) {
-	s[i], s[j] = s[j], s[i]
-	s[i].place, s[j].place = i, j
-}
-
-// Push implements [heap.Interface].
-func (s *flights) Push(f any) {
-	last := f.(*flight)
-	last.place = len(*s)
-	*s = append(*s, last)
-}
-
-// Pop implements [heap.Interface].
-func (s *flights) Pop() any {
-	last := (*s)[len(*s)-1]
-	(*s)[len(*s)-1] = nil
-	*s = (*s)[:len(*s)-1]
-	return last
 }

@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// perRound is how long one side is measured in each round, roughly.
-const perRound = 30 * time.Millisecond
+// A round has as many passes as there are sides, each begun by another side. In a pass each side is
+// measured for perPass, roughly, by turns and in slices.
+const (
+	perPass = 20 * time.Millisecond
+	slicing = 4
+)
 
 // sample is what one side came to in one round, per call or field. Where ns is 0, it is about what
 // a call holds, and not about what it allocates.
@@ -52,11 +56,9 @@ func measure(c benchCase, rounds int) (_ []measurement, err error) {
 	if c.rounds > 0 {
 		rounds = min(rounds, c.rounds)
 	}
-	for round := range rounds {
-		for turn := range sides {
-			if err := sides[(turn+round)%len(sides)].measure(); err != nil {
-				return nil, err
-			}
+	for range rounds {
+		if err := measureRound(sides); err != nil {
+			return nil, err
 		}
 	}
 	ours := sides[0]
@@ -74,52 +76,91 @@ func measure(c benchCase, rounds int) (_ []measurement, err error) {
 	return found, nil
 }
 
+// measureRound adds a sample to each side. Collecting garbage is part of the time. It strikes when so
+// much has been allocated, and so always in the same place of a pass: hence one that each side begins.
+func measureRound(sides []*side) error {
+	for _, s := range sides {
+		s.samples = append(s.samples, sample{})
+	}
+	passes, turns := len(sides), slicing
+	if sides[0].loop.held != nil {
+		passes, turns = 1, 1
+	}
+	for _, s := range sides { // whole queries may take longer than their slices
+		turns = max(1, min(turns, int(perPass/max(1, s.takes))))
+	}
+	for first := range passes {
+		runtime.GC()
+		for range turns {
+			for turn := range sides {
+				if err := sides[(first+turn)%len(sides)].measure(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, s := range sides {
+		s.end()
+	}
+	return nil
+}
+
 // side is one of those that a case measures.
 type side struct {
 	loop    loop
-	n       int // calls per round
+	calls   int           // in a slice
+	takes   time.Duration // a slice, roughly
+	done    int           // of the calls, in this round
 	samples []sample
 }
 
-// warmUp finds out how many calls fill a round.
+// warmUp finds out how many calls fill a slice.
 func warmUp(l loop) (*side, error) {
 	if l.held != nil {
-		return &side{loop: l}, nil
+		return &side{loop: l, calls: 1}, nil
 	}
+	const perSlice = perPass / slicing
 	for n := 1; ; n *= 2 {
 		start := time.Now()
 		if err := l.calls(n); err != nil {
 			return nil, err
 		}
-		if took := time.Since(start); took > perRound/4 {
-			return &side{loop: l, n: max(1, int(float64(n)*float64(perRound)/float64(took)))}, nil
+		if took := time.Since(start); took > perSlice {
+			calls := max(1, int(float64(n)*float64(perSlice)/float64(took)))
+			return &side{loop: l, calls: calls, takes: took / time.Duration(n) * time.Duration(calls)}, nil
 		}
 	}
 }
 
+// measure adds a slice to the last sample.
 func (s *side) measure() error {
+	s.done += s.calls
+	last := &s.samples[len(s.samples)-1]
 	if s.loop.held != nil {
 		held, err := s.loop.held()
-		s.samples = append(s.samples, sample{bytes: held})
+		last.bytes += held
 		return err
 	}
 	var before, after runtime.MemStats
-	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	err := s.loop.calls(s.n)
-	took := time.Since(start)
+	err := s.loop.calls(s.calls)
+	last.ns += float64(time.Since(start).Nanoseconds())
 	runtime.ReadMemStats(&after)
+	last.allocs += float64(after.Mallocs - before.Mallocs)
+	last.bytes += float64(after.TotalAlloc - before.TotalAlloc)
 	if err != nil {
 		return fmt.Errorf("after the warm-up: %w", err)
 	}
-	of := float64(s.n * max(1, s.loop.fields))
-	s.samples = append(s.samples, sample{
-		ns:     float64(took.Nanoseconds()) / of,
-		allocs: float64(after.Mallocs-before.Mallocs) / of,
-		bytes:  float64(after.TotalAlloc-before.TotalAlloc) / of,
-	})
 	return nil
+}
+
+// end makes the last sample one of a call or field.
+func (s *side) end() {
+	of := float64(s.done * max(1, s.loop.fields))
+	last := &s.samples[len(s.samples)-1]
+	last.ns, last.allocs, last.bytes = last.ns/of, last.allocs/of, last.bytes/of
+	s.done = 0
 }
 
 func (s *side) median() sample {
