@@ -3,8 +3,9 @@
 //	go run . [-rounds n] [-run regexp] [-json] [-check] [-before file]
 //
 // It prints a table: nanoseconds and allocations of each case, those of the rival in the same
-// rounds, the ratio of the times, and the bounds. Only ratios can be compared between machines,
-// and on a busy one only the medians of many rounds.
+// rounds, the ratio of the times (the median of the rounds' own, and what half of them are between),
+// and the bounds. Only ratios can be compared between machines, and on a busy one a case may come
+// out a quarter off even against itself: a bound near 1 needs a quiet machine and -rounds 50.
 //
 // It is a module of its own, for nobody who uses the library should get what it is measured
 // against. To measure another checkout of the library, give it a go.mod that names that:

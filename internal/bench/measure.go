@@ -30,6 +30,7 @@ func (s sample) by(other sample) float64 {
 type measurement struct {
 	ours, rivals sample
 	ratio        float64 // of the times, or of what is held; the median of the rounds' own
+	low, high    float64 // half of the rounds' ratios are between these
 }
 
 // measure measures the case and its rivals by turns, so that noise hits all of them, and returns a
@@ -71,7 +72,10 @@ func measure(c benchCase, rounds int) (_ []measurement, err error) {
 		for i := range ratios {
 			ratios[i] = ours.samples[i].by(rival.samples[i])
 		}
-		found = append(found, measurement{ours: ours.median(), rivals: rival.median(), ratio: median(ratios)})
+		found = append(found, measurement{
+			ours: ours.median(), rivals: rival.median(),
+			ratio: median(ratios), low: ratios[rounds/4], high: ratios[rounds-1-rounds/4],
+		})
 	}
 	return found, nil
 }

@@ -19,6 +19,10 @@ type row struct {
 	RivalBytes  float64 `json:"rivalBytes,omitempty"`
 	Ratio       float64 `json:"ratio,omitempty"` // of the times, or of the bytes without them; the median of the rounds' own
 
+	// Half of the rounds' ratios are between these. Where they are far apart the machine was busy.
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
+
 	Before float64 `json:"before,omitempty"` // the ratio, by what it was before
 
 	Bounds []bound `json:"bounds,omitempty"`
@@ -48,7 +52,7 @@ func rowsOf(c benchCase, measured []measurement) []row {
 		if i < len(c.rivals) {
 			rival := c.rivals[i]
 			r.Rival, r.RivalNs, r.RivalAllocs, r.RivalBytes = rival.name, m.rivals.ns, m.rivals.allocs, m.rivals.bytes
-			r.Ratio = m.ratio
+			r.Ratio, r.Low, r.High = m.ratio, m.low, m.high
 			r.limit("ratio", m.ratio, rival.mostRatio)
 			if rival.noAllocs {
 				r.Bounds = append(r.Bounds, bound{"allocs more", 0, m.ours.allocs-m.rivals.allocs < alike})
@@ -81,7 +85,7 @@ func (r row) cells() []string {
 		cells[1], cells[2] = "", ""
 	}
 	if r.Rival != "" {
-		copy(cells[4:], []string{r.Rival, figure(r.RivalNs), figure(r.RivalAllocs), figure(r.RivalBytes), fmt.Sprintf("%.3f", r.Ratio)})
+		copy(cells[4:], []string{r.Rival, figure(r.RivalNs), figure(r.RivalAllocs), figure(r.RivalBytes), fmt.Sprintf("%.2f (%.2f–%.2f)", r.Ratio, r.Low, r.High)})
 		if r.Ns == 0 {
 			cells[5], cells[6] = "", ""
 		}
@@ -95,7 +99,7 @@ func (r row) cells() []string {
 		bounds = append(bounds, text)
 	}
 	if r.Before > 0 {
-		cells[9] = fmt.Sprintf("%.3f", r.Before)
+		cells[9] = fmt.Sprintf("%.2f", r.Before)
 	}
 	cells[10] = strings.Join(bounds, ", ")
 	switch {
