@@ -36,9 +36,9 @@ type CircuitBreaker struct {
 	settings breakerSettings
 	events   *bus
 
-	// closed is one more than generation while the state is closed, and otherwise 0: what lets
-	// calls pass a closed breaker without its lock and the clock. Changed under mu.
-	closed atomic.Uint64
+	// What most calls need to know, which spares them the lock. Changed under mu.
+	closed    atomic.Uint64 // one more than generation while the state is closed, otherwise 0
+	openUntil atomic.Int64  // the instant until which the state is open; otherwise 0
 
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -132,6 +132,11 @@ func (b *CircuitBreaker) permit() (p permit, retryAfter time.Duration, ok bool, 
 func (b *CircuitBreaker) passable() (retryAfter time.Duration, ok bool, changes []transition) {
 	if b.closed.Load() != 0 {
 		return 0, true, nil
+	}
+	if until := instant(b.openUntil.Load()); until != 0 {
+		if left := until.since(now()); left > 0 {
+			return left, false, nil
+		}
 	}
 	return b.passableAt(time.Now())
 }
@@ -256,10 +261,14 @@ func (b *CircuitBreaker) assignLocked(to State, at time.Time, reason string) tra
 	b.state, b.since = to, at
 	b.generation++
 	b.closed.Store(0)
+	b.openUntil.Store(0)
 	b.probes, b.succeeded = nil, 0
-	if to == StateClosed {
+	switch to {
+	case StateClosed:
 		b.window = newTally(b.settings.window)
 		b.closed.Store(b.generation + 1)
+	case StateOpen:
+		b.openUntil.Store(int64(instantOf(at.Add(b.settings.openDuration))))
 	}
 	return change
 }

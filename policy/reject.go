@@ -6,37 +6,49 @@ import "time"
 // failure of the attempt before, if there was one, becomes the rejection's cause.
 
 func (r *run) rejectOpen(b *CircuitBreaker, attempt int, retryAfter time.Duration) result {
-	err := &Error{Kind: KindCircuitOpen, RetryAfter: retryAfter}
-	return r.reject(err, Event{Kind: EventCircuitRejected, Gate: b.name, Attempt: attempt, RetryAfter: retryAfter})
+	err := r.rejection(KindCircuitOpen, retryAfter, "")
+	if !r.silent() {
+		r.publish(Event{Kind: EventCircuitRejected, Gate: b.name, Attempt: attempt, RetryAfter: retryAfter, Err: err})
+	}
+	return rejected(err)
 }
 
 func (r *run) rejectFull(b *Bulkhead, attempt int, why admission) result {
-	err := &Error{Kind: KindBulkheadFull}
+	reason := ""
 	if why == refusedQueue {
-		err.Reason = "queue timeout"
+		reason = "queue timeout"
 	}
-	e := Event{Kind: EventBulkheadRejected, Gate: b.name, Attempt: attempt, Reason: err.Reason}
+	err := r.rejection(KindBulkheadFull, 0, reason)
 	if !r.silent() {
-		e.Running, e.Queued = b.Running(), b.Queued()
+		r.publish(Event{
+			Kind: EventBulkheadRejected, Gate: b.name, Attempt: attempt, Reason: reason,
+			Running: b.Running(), Queued: b.Queued(), Err: err,
+		})
 	}
-	return r.reject(err, e)
+	return rejected(err)
 }
 
 func (r *run) rejectAbandoned(attempt int) result {
-	err := &Error{Kind: KindBulkheadFull, Reason: "too many abandoned attempts are running"}
-	return r.reject(err, Event{
-		Kind: EventBulkheadRejected, Attempt: attempt, Reason: err.Reason, Running: r.plan.abandoned.count(),
-	})
+	err := r.rejection(KindBulkheadFull, 0, "too many abandoned attempts are running")
+	if !r.silent() {
+		r.publish(Event{
+			Kind: EventBulkheadRejected, Attempt: attempt, Reason: err.Reason,
+			Running: r.plan.abandoned.count(), Err: err,
+		})
+	}
+	return rejected(err)
 }
 
 func (r *run) rejectLimited(l *RateLimiter, attempt int, retryAfter time.Duration) result {
-	err := &Error{Kind: KindRateLimited, RetryAfter: retryAfter}
-	return r.reject(err, Event{Kind: EventRateLimited, Gate: l.name, Attempt: attempt, RetryAfter: retryAfter})
+	err := r.rejection(KindRateLimited, retryAfter, "")
+	if !r.silent() {
+		r.publish(Event{Kind: EventRateLimited, Gate: l.name, Attempt: attempt, RetryAfter: retryAfter, Err: err})
+	}
+	return rejected(err)
 }
 
-func (r *run) reject(err *Error, e Event) result {
-	err.Policy, err.Source, err.Cause = r.policy.name, r.policy.source, r.last
-	e.Err = err
-	r.publish(e)
-	return result{err: err, class: classRejection}
+func (r *run) rejection(kind ErrorKind, retryAfter time.Duration, reason string) *Error {
+	return &Error{Kind: kind, Policy: r.policy.name, Source: r.policy.source, RetryAfter: retryAfter, Reason: reason, Cause: r.last}
 }
+
+func rejected(err *Error) result { return result{err: err, class: classRejection} }
