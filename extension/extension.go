@@ -123,17 +123,43 @@ func (e *Extension) InterceptResponse(ctx context.Context, next graphql.Response
 // gqlgen.
 func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	fc := graphql.GetFieldContext(ctx)
-	if fc.IsMethod {
-		if op := operationOf(ctx).as(e); op != nil {
-			f := op.fieldOf(fieldKey{fc.Object, fc.Field.Name})
-			if f != nil && !f.guarded && (f.bare || op.outer == nil || !isAttempt(ctx, fc)) {
-				r := resolution{ctx: ctx, op: op, field: f, fc: fc, selected: true, marked: fc.NonNull}
-				return r.resolve(next)
-			}
-		}
+	if op, f := e.policyOf(ctx, fc); f != nil && (f.bare || op.outer == nil || !isAttempt(ctx, fc)) {
+		r := resolution{ctx: ctx, op: op, field: f, fc: fc, selected: true, marked: fc.NonNull}
+		return r.resolve(next)
 	}
 	value, err := next(ctx)
 	return value, e.mapped(err)
+}
+
+// policyOf returns the operation of a field that the middleware runs under a policy, and the field,
+// nil if it is none. That most fields are none is found out by their definitions alone.
+func (e *Extension) policyOf(ctx context.Context, fc *graphql.FieldContext) (*operation, *field) {
+	if !fc.IsMethod {
+		return nil, nil
+	}
+	f, known := e.defined(fc)
+	if known && (f == nil || f.guarded) {
+		return nil, nil
+	}
+	op := operationOf(ctx).as(e)
+	if op != nil && !known {
+		f = op.fieldOf(fieldKey{fc.Object, fc.Field.Name})
+	}
+	if op == nil || f == nil || f.guarded {
+		return nil, nil
+	}
+	return op, f
+}
+
+// defined returns the field with a policy, nil if it has none. It is not known if the field was
+// selected through an interface, whose definition it then has, or if an operation's time limit may
+// end all fields.
+func (e *Extension) defined(fc *graphql.FieldContext) (f *field, known bool) {
+	servers, object := e.servers.Load(), fc.Field.ObjectDefinition
+	if servers == nil || e.budget != nil || object == nil || object.Name != fc.Object {
+		return nil, false
+	}
+	return servers.byDefinition[fc.Field.Definition], true
 }
 
 // isAttempt reports whether ctx is that of an attempt at the field already, which the field

@@ -34,6 +34,7 @@ type fieldKey struct{ object, name string }
 // field is a field with a policy.
 type field struct {
 	fieldKey
+	definition *ast.FieldDefinition // the object's own
 	policy     *policy.Policy
 	enforced   bool // policy's timeout is
 	idempotent bool
@@ -98,7 +99,7 @@ func (e *Extension) compose(c *check) (*server, error) {
 		}
 		key := fieldKey{f.Object, f.Name}
 		made.fields[key] = &field{
-			fieldKey: key, policy: policies[i], enforced: policies[i].Enforced(), idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
+			fieldKey: key, definition: f.Definition, policy: policies[i], enforced: policies[i].Enforced(), idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
 			takesNull: c.generated.takesNull(f), batch: c.generated.isBatch(f), noStream: c.generated.noStream(f),
 			guarded: c.generated.guarded[f.Coordinate()], kept: e.keeps(f.Coordinate()),
 		}
@@ -175,12 +176,18 @@ func (e *Extension) known(s *ast.Schema) *server {
 type servers struct {
 	byRoot map[*ast.Definition]*server // by the root types of their schemas
 	only   *server                     // if there is just one
+
+	byDefinition map[*ast.FieldDefinition]*field // with policies, by the objects' own definitions
 }
 
 // serve makes operations on the schema find the server.
 func (e *Extension) serve(s *ast.Schema, made *server) {
-	all := &servers{byRoot: map[*ast.Definition]*server{}, only: made}
+	all := &servers{byRoot: map[*ast.Definition]*server{}, only: made, byDefinition: map[*ast.FieldDefinition]*field{}}
+	for _, f := range made.fields {
+		all.byDefinition[f.definition] = f
+	}
 	if old := e.servers.Load(); old != nil {
+		maps.Copy(all.byDefinition, old.byDefinition)
 		maps.Copy(all.byRoot, old.byRoot)
 		all.only = nil
 	}
