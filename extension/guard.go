@@ -35,7 +35,8 @@ func Guard[T any](ctx context.Context, coordinate string, resolve func(context.C
 	if r.field == nil {
 		return resolve(ctx)
 	}
-	call := r.call(guards[T]{r.field}, resolve)
+	var call policy.Call
+	r.prepare(&call, guards[T]{r.field}, resolve)
 	defer func() { // also where a function of the user's panics
 		if a := lastGuarded[T](&call); a != nil {
 			a.cutOff()

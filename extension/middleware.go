@@ -47,7 +47,8 @@ func (a *fieldAttempt) Try() (err error) {
 
 // resolve runs next under the policy and returns what gqlgen is to make of it.
 func (r *resolution) resolve(next graphql.Resolver) (value any, err error) {
-	call := r.call(r.field, next)
+	var call policy.Call
+	r.prepare(&call, r.field, next)
 	if r.field.enforced {
 		defer func() {
 			if recovered := recover(); recovered != nil {

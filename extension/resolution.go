@@ -24,16 +24,14 @@ type resolution struct {
 	stale    *staleCall // nil: the field's values are not kept
 }
 
-// call is the call of function, which the maker's attempts make.
-func (r *resolution) call(maker policy.Maker, function any) policy.Call {
+// prepare makes the call one of function, which the maker's attempts make. It lies on the caller's
+// stack, and is not copied for the sake of that: see the stages of a call.
+func (r *resolution) prepare(call *policy.Call, maker policy.Maker, function any) {
 	scope := r.op.scope.Load()
-	return policy.Call{
-		Maker: maker, State: r.op, Function: function,
-		NoRetry:     r.op.kind != ast.Query && !r.field.idempotent,
-		AbandonEnds: !r.guarded,
-		Budget:      scope.budget(),
-		Watcher:     &scope.watcher,
-	}
+	call.Maker, call.State, call.Function = maker, r.op, function
+	call.NoRetry = r.op.kind != ast.Query && !r.field.idempotent
+	call.AbandonEnds = !r.guarded
+	call.Budget, call.Watcher = scope.budget(), &scope.watcher
 }
 
 // run makes the call under the policy.

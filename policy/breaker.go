@@ -10,7 +10,7 @@ import (
 )
 
 // outcome is what one call tells a breaker.
-type outcome int
+type outcome uint8
 
 const (
 	success outcome = iota

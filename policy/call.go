@@ -20,7 +20,8 @@ type Maker interface {
 }
 
 // Call is one run of a function as adapters, such as the gqlgen extension, make it. All other
-// code calls [Execute]. It is used once.
+// code calls [Execute]. It is used once, and may lie on its caller's stack: nothing that outlives Run
+// points to it.
 type Call struct {
 	// Maker makes each attempt that the gates have let pass, with State and Function: a rejection
 	// costs neither an attempt nor a closure.
@@ -51,19 +52,25 @@ type Call struct {
 
 	// Answered is the error that the fallback has answered for, nil if it has not.
 	Answered error
+
+	policy *Policy
+	plan   *plan
+	caller context.Context
+	outer  *Attempt // that the call is made in, if any
+	last   error    // of the attempt before, if any
+
+	// The time limit of all attempts together, of the total timeout or of the operation.
+	end     instant      // 0: none
+	endedBy *Error       // at end
+	waiting *madeContext // caller with that limit; made when the call waits
 }
 
 // Run runs the call under p, as [Execute] does, for adapters. The value is what a fallback has
 // returned.
 func (p *Policy) Run(ctx context.Context, call *Call) (any, error) {
-	r := run{policy: p, plan: p.plan.Load(), call: *call, caller: ctx, outer: attemptOf(ctx)}
-	if r.outer != nil && r.call.Budget == nil {
-		r.call.Budget = r.outer.budget
+	call.policy, call.plan, call.caller, call.outer = p, p.plan.Load(), ctx, attemptOf(ctx)
+	if call.outer != nil && call.Budget == nil {
+		call.Budget = call.outer.budget
 	}
-	defer r.tell(call) // who may keep it on the stack, for r keeps no pointer to it
-	return r.withFallback()
-}
-
-func (r *run) tell(call *Call) {
-	call.Last, call.Own, call.Answered = r.call.Last, r.call.Own, r.call.Answered
+	return call.withFallback()
 }

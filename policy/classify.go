@@ -9,7 +9,7 @@ import (
 )
 
 // class is what an attempt's error means to retry, breaker and fallback.
-type class int
+type class uint8
 
 const (
 	classSuccess    class = iota // no error

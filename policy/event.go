@@ -123,17 +123,41 @@ func (s *subscriber) notify(ctx context.Context, e Event) {
 }
 
 // silent reports that nobody listens to events.
-func (r *run) silent() bool { return r.policy.registry.events.silent() }
+func (c *Call) silent() bool { return c.policy.registry.events.silent() }
 
 // publish completes the event and hands it to whoever listens.
-func (r *run) publish(e Event) {
-	if r.silent() {
+func (c *Call) publish(e Event) {
+	if c.silent() {
 		return
 	}
-	e.Time, e.Policy, e.Source = time.Now(), r.policy.name, r.policy.source
-	r.policy.registry.events.publish(r.caller, e)
+	e.Time, e.Policy, e.Source = time.Now(), c.policy.name, c.policy.source
+	c.policy.registry.events.publish(c.caller, e)
 }
 
-func (r *run) publishChanges(b *CircuitBreaker, changes []transition) {
-	b.publish(r.caller, changes, r.policy.name, r.policy.source)
+// Events of a call, each put together in a frame of its own: see the stages of a call.
+
+func (c *Call) publishRetry(number int, delay time.Duration, err error) {
+	c.publish(Event{Kind: EventRetry, Attempt: number, Delay: delay, Err: err})
+}
+
+func (c *Call) publishTimeout(number int, timeUp, err *Error) {
+	c.publish(Event{Kind: EventTimeout, Attempt: number, Timeout: c.limit(timeUp), Reason: err.Reason, Err: err})
+}
+
+func (c *Call) publishAbandoned(a *Attempt) {
+	c.publish(Event{
+		Kind: EventAbandoned, Attempt: int(a.number), Timeout: c.limit(a.timeUp), Running: c.plan.abandoned.count(),
+	})
+}
+
+func (c *Call) publishFallback(err error, failed bool) {
+	e := Event{Kind: EventFallback, Err: err}
+	if failed {
+		e.Reason = "failed"
+	}
+	c.publish(e)
+}
+
+func (c *Call) publishChanges(b *CircuitBreaker, changes []transition) {
+	b.publish(c.caller, changes, c.policy.name, c.policy.source)
 }

@@ -23,8 +23,8 @@ type flight struct {
 
 // launch makes the attempt on a goroutine and waits until it has returned or, once its context has
 // ended, for a moment more.
-func (r *run) launch(attempter Attempter, a *Attempt) result {
-	w := r.call.Watcher
+func (c *Call) launch(attempter Attempter, a *Attempt) result {
+	w := c.Watcher
 	if w == nil {
 		w = &Watcher{}
 		defer w.Stop()
@@ -37,7 +37,7 @@ func (r *run) launch(attempter Attempter, a *Attempt) result {
 	if f.apart != nil {
 		f.apart()
 	}
-	if f.gaveUp && w.abandon(f, a, r.policy) {
+	if f.gaveUp && w.abandon(f, a, c.policy) {
 		return result{abandoned: true}
 	}
 	return result{err: f.err, own: true, raised: f.raised}

@@ -8,24 +8,10 @@ import (
 	"time"
 )
 
-// run is one call under a policy. Its methods are the stages, outermost first:
-// withFallback, withinTotal, withRetries, attempt, try.
+// The stages of a call, outermost first: withFallback, withinTotal, withRetries, attempt, try.
 //
-// It lives on its caller's stack, so nothing that outlives the call may point to it.
-type run struct {
-	policy *Policy
-	plan   *plan
-	call   Call
-	caller context.Context
-	outer  *Attempt // that the call is made in, if any
-	last   error    // of the attempt before, if any
-
-	// The time limit of all attempts together, of the total timeout or of the operation.
-	end     instant            // 0: none
-	endedBy *Error             // at end
-	waiting context.Context    // caller's with that limit; made when the run waits
-	stop    context.CancelFunc // of waiting
-}
+// Their frames, and those of the gates, lie under every resolver, on a goroutine of gqlgen's that
+// began with a small stack: what few calls need, such as events, is put together elsewhere.
 
 // result is how an attempt, and in the end the run, came out.
 type result struct {
@@ -37,83 +23,88 @@ type result struct {
 }
 
 // withFallback is the fallback stage.
-func (r *run) withFallback() (any, error) {
-	res := r.withinTotal()
+func (c *Call) withFallback() (any, error) {
+	res := c.withinTotal()
 	if res.class == classSuccess {
-		r.call.Own = true
+		c.Own = true
 		return nil, nil
 	}
 	err := unmarked(res.err)
-	if f := r.plan.fallback; f != nil && !r.ended(res) && f.answers(res, err) {
-		if value, fallbackErr := f.fn(r.caller, err); !errors.Is(fallbackErr, ErrNoFallback) {
-			return r.answered(value, fallbackErr, err)
+	if f := c.plan.fallback; f != nil && !c.ended(res) && f.answers(res, err) {
+		if value, fallbackErr := f.fn(c.caller, err); !errors.Is(fallbackErr, ErrNoFallback) {
+			return c.answered(value, fallbackErr, err)
 		}
 	}
 	if res.raised {
 		panic(err)
 	}
-	r.call.Own = res.own
+	c.Own = res.own
 	return nil, err
 }
 
 // answered is the end of a run whose fallback was asked about err.
-func (r *run) answered(value any, fallbackErr, err error) (any, error) {
+func (c *Call) answered(value any, fallbackErr, err error) (any, error) {
+	c.publishFallback(err, fallbackErr != nil)
 	if fallbackErr != nil {
-		r.publish(Event{Kind: EventFallback, Reason: "failed", Err: err})
 		if !same(fallbackErr, err) {
 			fallbackErr = &FallbackError{Err: fallbackErr, Cause: err}
 		}
 		return value, fallbackErr
 	}
-	r.publish(Event{Kind: EventFallback, Err: err})
-	r.call.Answered = err
+	c.Answered = err
 	return value, nil
 }
 
 // ended reports whether an abandoned attempt ends the run.
-func (r *run) ended(res result) bool { return res.abandoned && r.call.AbandonEnds }
+func (c *Call) ended(res result) bool { return res.abandoned && c.AbandonEnds }
 
 // withinTotal is the total timeout, and the deadline of the operation.
-func (r *run) withinTotal() result {
-	if r.call.Budget != nil && r.call.Budget.deadline != 0 {
-		r.end, r.endedBy = r.call.Budget.deadline, r.call.Budget.timeUp
+func (c *Call) withinTotal() result {
+	if c.Budget != nil && c.Budget.deadline != 0 {
+		c.end, c.endedBy = c.Budget.deadline, c.Budget.timeUp
 	}
-	if r.plan.total > 0 {
-		if end := now().add(r.plan.total); r.end == 0 || end < r.end {
-			r.end, r.endedBy = end, r.policy.totalTimeUp
+	if c.plan.total > 0 {
+		if end := now().add(c.plan.total); c.end == 0 || end < c.end {
+			c.end, c.endedBy = end, c.policy.totalTimeUp
 		}
 	}
-	defer r.stopWaiting()
-	return r.withRetries()
+	defer c.stopWaiting()
+	return c.withRetries()
 }
 
 // withRetries is the retry stage.
-func (r *run) withRetries() result {
+func (c *Call) withRetries() result {
 	for number := 1; ; number++ {
-		res := r.attempt(number)
-		if res.class == classSuccess || !r.retries(res, number) {
+		res := c.attempt(number)
+		if res.class == classSuccess || !c.retries(res, number) {
 			return res
 		}
-		ctx := r.toWait()
-		delay, worthwhile := r.plan.retry.delay(ctx, res.err, number)
-		if !worthwhile {
+		if res, again := c.backOff(res, number); !again {
 			return res
-		}
-		if !r.call.Budget.takeRetry() {
-			return res
-		}
-		r.publish(Event{Kind: EventRetry, Attempt: number, Delay: delay, Err: res.err})
-		r.last = unmarked(res.err)
-		if !sleep(ctx, delay) {
-			return r.interrupted(number)
 		}
 	}
 }
 
-func (r *run) retries(res result, attempt int) bool {
-	retry := r.plan.retry
+// backOff waits until it is time for another attempt, after one that has come to res. If there is
+// to be none, it returns what the call has come to.
+func (c *Call) backOff(res result, number int) (end result, again bool) {
+	ctx := c.toWait()
+	delay, worthwhile := c.plan.retry.delay(ctx, res.err, number)
+	if !worthwhile || !c.Budget.takeRetry() {
+		return res, false
+	}
+	c.publishRetry(number, delay, res.err)
+	c.last = unmarked(res.err)
+	if !sleep(ctx, delay) {
+		return c.interrupted(number), false
+	}
+	return result{}, true
+}
+
+func (c *Call) retries(res result, attempt int) bool {
+	retry := c.plan.retry
 	switch {
-	case retry == nil, r.call.NoRetry, r.ended(res):
+	case retry == nil, c.NoRetry, c.ended(res):
 		return false
 	case retry.attempts != Unlimited && attempt >= retry.attempts:
 		return false
@@ -125,124 +116,125 @@ func (r *run) retries(res result, attempt int) bool {
 }
 
 // attempt passes the gates, in order, and makes the call.
-func (r *run) attempt(number int) (res result) {
+func (c *Call) attempt(number int) (res result) {
 	h := holding{verdict: failure} // which a panic or Goexit leaves in place
-	defer r.release(&h)
-	if res, admitted := r.admit(&h, number); !admitted {
+	defer c.release(&h)
+	if res, admitted := c.admit(&h, number); !admitted {
 		return res
 	}
-	return r.try(&h, number)
+	return c.try(&h, number)
 }
 
 // try makes the call, for as long as the attempt may take.
-func (r *run) try(h *holding, number int) result {
-	attempter := r.call.Maker.MakeAttempt(r.caller, r.call.State, r.call.Function, r.call.Last)
+func (c *Call) try(h *holding, number int) result {
+	attempter := c.Maker.MakeAttempt(c.caller, c.State, c.Function, c.Last)
 	a := attempter.attempt()
-	a.caller, a.plan, a.outer, a.budget = r.caller, r.plan, r.outer, r.call.Budget
+	a.caller, a.plan, a.outer, a.budget = c.caller, c.plan, c.outer, c.Budget
 	a.number = int32(min(number, math.MaxInt32))
-	a.deadline, a.timeUp = r.end, r.endedBy
-	if r.plan.timeout > 0 {
-		if deadline := now().add(r.plan.timeout); a.deadline == 0 || deadline < a.deadline {
-			a.deadline, a.timeUp = deadline, r.policy.attemptTimeUp
+	a.deadline, a.timeUp = c.end, c.endedBy
+	if c.plan.timeout > 0 {
+		if deadline := now().add(c.plan.timeout); a.deadline == 0 || deadline < a.deadline {
+			a.deadline, a.timeUp = deadline, c.policy.attemptTimeUp
 		}
 	}
 	a.marks.Store(h.marks)
-	h.attempt, r.call.Last = a, attempter
+	h.attempt, c.Last = a, attempter
 
 	res := result{own: true}
-	if r.plan.enforced {
-		res = r.launch(attempter, a)
+	if c.plan.enforced {
+		res = c.launch(attempter, a)
 		h.abandoned = res.abandoned
 	} else {
 		res.err = attempter.Try()
 	}
-	if res = r.judge(a, res); h.permitted {
-		h.verdict = r.plan.breaker.verdict(res)
+	if res = c.judge(a, res); h.permitted {
+		h.verdict = c.plan.breaker.verdict(res)
 	}
 	return res
 }
 
 // judge decides what the outcome of an attempt was. Once the attempt's time was up it is a
 // timeout, whatever the function returned after that.
-func (r *run) judge(a *Attempt, res result) result {
+func (c *Call) judge(a *Attempt, res result) result {
 	switch {
 	case a.outOfTime():
-		res = r.timedOut(int(a.number), a.timeUp, res)
+		res = c.timedOut(int(a.number), a.timeUp, res)
 	case res.abandoned:
 		res.err = ended(a)
 	case res.err == nil:
 		return res
 	default:
-		awaitTimer(r.caller)
-		res.class = classify(res.err, r.policy.registry.isClassified)
+		awaitTimer(c.caller)
+		res.class = classify(res.err, c.policy.registry.isClassified)
 	}
 	if res.abandoned {
-		r.publish(Event{Kind: EventAbandoned, Attempt: int(a.number), Timeout: r.limit(a.timeUp), Running: r.plan.abandoned.count()})
+		c.publishAbandoned(a)
 	}
-	if r.caller.Err() != nil {
+	if c.caller.Err() != nil {
 		res.class = classCallerDone
 	}
 	return res
 }
 
 // timedOut is the result of a timeout, of an attempt that has come to res.
-func (r *run) timedOut(number int, timeUp *Error, res result) result {
+func (c *Call) timedOut(number int, timeUp *Error, res result) result {
 	timeout := *timeUp
-	timeout.Policy, timeout.Source, timeout.Cause = r.policy.name, r.policy.source, unmarked(res.err)
-	r.publish(Event{Kind: EventTimeout, Attempt: number, Timeout: r.limit(timeUp), Reason: timeout.Reason, Err: &timeout})
+	timeout.Policy, timeout.Source, timeout.Cause = c.policy.name, c.policy.source, unmarked(res.err)
+	c.publishTimeout(number, timeUp, &timeout)
 	class := classTimeout
-	if r.call.Budget != nil && timeUp == r.call.Budget.timeUp {
+	if c.Budget != nil && timeUp == c.Budget.timeUp {
 		class = classOutOfTime
 	}
 	return result{err: &timeout, class: class, abandoned: res.abandoned}
 }
 
 // limit is how long the time was that is up. The operation's is not told.
-func (r *run) limit(timeUp *Error) time.Duration {
+func (c *Call) limit(timeUp *Error) time.Duration {
 	switch timeUp {
-	case r.policy.attemptTimeUp:
-		return r.plan.timeout
-	case r.policy.totalTimeUp:
-		return r.plan.total
+	case c.policy.attemptTimeUp:
+		return c.plan.timeout
+	case c.policy.totalTimeUp:
+		return c.plan.total
 	default:
 		return 0
 	}
 }
 
 // toWait returns the caller's context with the time limit of all attempts together.
-func (r *run) toWait() context.Context {
-	if r.end == 0 {
-		return r.caller
+func (c *Call) toWait() context.Context {
+	if c.end == 0 {
+		return c.caller
 	}
-	if r.waiting == nil {
-		left := r.end.since(now())
-		r.waiting, r.stop = context.WithDeadlineCause(r.caller, time.Now().Add(left), r.endedBy)
+	if c.waiting == nil {
+		left := c.end.since(now())
+		ctx, cancel := context.WithDeadlineCause(c.caller, time.Now().Add(left), c.endedBy)
+		c.waiting = &madeContext{ctx, cancel}
 	}
-	return r.waiting
+	return c.waiting
 }
 
-func (r *run) stopWaiting() {
-	if r.stop != nil {
-		r.stop()
+func (c *Call) stopWaiting() {
+	if c.waiting != nil {
+		c.waiting.cancel()
 	}
 }
 
 // over reports whether no further attempt can be made, for the caller has gone or time is up.
-func (r *run) over() bool { return r.end != 0 && now() >= r.end || r.caller.Err() != nil }
+func (c *Call) over() bool { return c.end != 0 && now() >= c.end || c.caller.Err() != nil }
 
 // interrupted is the result where the run was over while no attempt was running.
-func (r *run) interrupted(number int) result {
-	if r.caller.Err() == nil {
-		return r.timedOut(number, r.endedBy, result{err: r.last})
+func (c *Call) interrupted(number int) result {
+	if c.caller.Err() == nil {
+		return c.timedOut(number, c.endedBy, result{err: c.last})
 	}
-	err := ended(r.caller)
-	if r.last != nil {
-		err = fmt.Errorf("%w before the next attempt: %w", err, r.last)
+	err := ended(c.caller)
+	if c.last != nil {
+		err = fmt.Errorf("%w before the next attempt: %w", err, c.last)
 	}
 	return result{err: err, class: classCallerDone}
 }
 
 // tooManyAbandoned reports whether abandoned attempts keep further ones from being made.
-func (r *run) tooManyAbandoned() bool {
-	return r.plan.enforced && r.plan.abandoned.count() >= r.plan.maxAbandoned
+func (c *Call) tooManyAbandoned() bool {
+	return c.plan.enforced && c.plan.abandoned.count() >= c.plan.maxAbandoned
 }
