@@ -6,91 +6,90 @@ import "time"
 type holding struct {
 	attempt   *Attempt // nil: it is not made yet
 	marks     uint32   // of the gates
-	abandoned bool     // attempt is
 	permitted bool     // permit is one
 	verdict   outcome  // for the breaker
-	permit    permit   // of the breaker
-	token     reservation
+	permit    permit
 }
 
-// admit passes the gates of an attempt, in order. What is passed is held, also if a later gate
-// does not let it through.
-func (c *Call) admit(h *holding, number int) (rejection result, admitted bool) {
-	if c.over() {
-		return c.interrupted(number), false
-	}
+// admit passes the gates of an attempt, in order, and makes it. If a gate does not let it pass, it
+// gives back what was granted before, and the call has come to a rejection.
+func (c *Call) admit() bool {
+	c.number++
 	breaker := c.plan.breaker
 	if breaker != nil && c.outer.holdsBreaker(breaker) {
 		breaker = nil
 	}
-	if rejection, rejected := c.rejectEarly(breaker, number); rejected {
-		return rejection, false
+	if !c.mayTry(breaker) || !c.takeTurn(breaker) || !c.takeSlot() {
+		c.release()
+		return false
 	}
-	if rejection, rejected := c.takeTurn(h, breaker, number); rejected {
-		return rejection, false
+	token, ok := c.takeToken()
+	if !ok || !c.takePermit(breaker) {
+		c.refund(token)
+		c.release()
+		return false
 	}
-	if rejection, rejected := c.takeSlot(h, number); rejected {
-		return rejection, false
-	}
-	if rejection, rejected := c.takeToken(h, number); rejected {
-		return rejection, false
-	}
-	if c.tooManyAbandoned() { // by now: others may have been abandoned during the waits
-		return c.rejectAbandoned(number), false
-	}
-	if breaker != nil {
-		permit, retryAfter, ok, changes := breaker.permit()
-		h.permit, h.permitted = permit, ok
-		c.publishChanges(breaker, changes)
-		if !ok {
-			return c.rejectOpen(breaker, number, retryAfter), false
-		}
-		h.marks |= holdsBreaker
-	}
-	return result{}, true
+	c.makeAttempt()
+	return true
 }
 
-// rejectEarly rejects an attempt that could only wait in vain.
-func (c *Call) rejectEarly(breaker *CircuitBreaker, number int) (rejection result, rejected bool) {
+// mayTry rejects an attempt that could only wait in vain.
+func (c *Call) mayTry(breaker *CircuitBreaker) bool {
+	if c.over() {
+		c.Own = false
+		c.interrupt()
+		return false
+	}
 	if breaker != nil {
 		retryAfter, ok, changes := breaker.passable()
-		c.publishChanges(breaker, changes)
+		c.publishChanges(changes)
 		if !ok {
-			return c.rejectOpen(breaker, number, retryAfter), true
+			c.rejectOpen(retryAfter)
+			return false
 		}
 	}
-	if c.tooManyAbandoned() {
-		return c.rejectAbandoned(number), true
+	return !c.tooManyAbandoned()
+}
+
+// tooManyAbandoned rejects the attempt if abandoned ones keep further ones from being made.
+func (c *Call) tooManyAbandoned() bool {
+	if c.plan.enforced && c.plan.abandoned.count() >= c.plan.maxAbandoned {
+		c.rejectAbandoned()
+		return true
 	}
-	return result{}, false
+	return false
 }
 
 // takeTurn waits until the operation's budget lets another attempt run.
-func (c *Call) takeTurn(h *holding, breaker *CircuitBreaker, number int) (rejection result, rejected bool) {
+func (c *Call) takeTurn(breaker *CircuitBreaker) bool {
 	if !c.Budget.bounds() || c.plan.bare() || c.outer.holdsTurn(c.Budget) {
-		return result{}, false
+		return true
 	}
 	if c.enter(c.Budget.turns) != admitted {
-		return c.interrupted(number), true
+		c.Own = false
+		c.interrupt()
+		return false
 	}
-	h.marks |= holdsTurn
-	return c.rejectEarly(breaker, number) // by now
+	c.held.marks |= holdsTurn
+	return c.mayTry(breaker) // by now
 }
 
-func (c *Call) takeSlot(h *holding, number int) (rejection result, rejected bool) {
+func (c *Call) takeSlot() bool {
 	bulkhead := c.plan.bulkhead
 	if bulkhead == nil || c.outer.holdsSlot(bulkhead) {
-		return result{}, false
+		return true
 	}
 	switch admission := c.enter(bulkhead); admission {
 	case admitted:
-		h.marks |= holdsSlot
-		return result{}, false
+		c.held.marks |= holdsSlot
+		return true
 	case gaveUp:
-		return c.interrupted(number), true
+		c.Own = false
+		c.interrupt()
 	default:
-		return c.rejectFull(bulkhead, number, admission), true
+		c.rejectFull(admission)
 	}
+	return false
 }
 
 // enter takes a slot of the bulkhead, waiting in its queue if need be.
@@ -102,24 +101,52 @@ func (c *Call) enter(b *Bulkhead) admission {
 	return admission
 }
 
-func (c *Call) takeToken(h *holding, number int) (rejection result, rejected bool) {
+func (c *Call) takeToken() (token reservation, ok bool) {
 	limiter := c.plan.limiter
 	if limiter == nil || c.outer.holdsToken(limiter) {
-		return result{}, false
+		return token, true
 	}
-	token, ok := limiter.reserveAt(time.Now(), c.longestWait(limiter.settings.maxWait))
+	token, ok = limiter.reserveAt(time.Now(), c.longestWait(limiter.settings.maxWait))
 	if !ok {
-		return c.rejectLimited(limiter, number, token.wait), true
+		c.rejectLimited(token.wait)
+		return reservation{}, false
 	}
-	h.token = token
-	h.marks |= holdsToken
+	c.held.marks |= holdsToken
 	if token.wait > 0 && !sleep(c.toWait(), token.wait) {
-		return c.interrupted(number), true
+		c.Own = false
+		c.interrupt()
+		return token, false
 	}
-	return result{}, false
+	return token, true
 }
 
-// longestWait is limit, or what is left of the time until the run is over if that is less.
+// refund takes the token back, if there is one, of an attempt that is not made.
+func (c *Call) refund(token reservation) {
+	if c.held.marks&holdsToken != 0 {
+		c.plan.limiter.refundAt(time.Now(), token)
+	}
+}
+
+// takePermit takes the breaker's permit, after the waits.
+func (c *Call) takePermit(breaker *CircuitBreaker) bool {
+	if c.tooManyAbandoned() { // by now: others may have been abandoned during the waits
+		return false
+	}
+	if breaker == nil {
+		return true
+	}
+	permit, retryAfter, ok, changes := breaker.permit()
+	c.held.permit, c.held.permitted, c.held.verdict = permit, ok, failure // which a panic leaves in place
+	c.publishChanges(changes)
+	if !ok {
+		c.rejectOpen(retryAfter)
+		return false
+	}
+	c.held.marks |= holdsBreaker
+	return true
+}
+
+// longestWait is limit, or what is left of the time until the call is over if that is less.
 func (c *Call) longestWait(limit time.Duration) time.Duration {
 	if limit > 0 && c.end != 0 {
 		limit = min(limit, c.end.since(now()))
@@ -130,34 +157,24 @@ func (c *Call) longestWait(limit time.Duration) time.Duration {
 	return max(0, limit)
 }
 
-// release gives back what the attempt holds. The breaker hears of it before a waiter gets the slot,
-// and its subscribers when nothing is held any more.
-func (c *Call) release(h *holding) {
+// release gives back what the attempt still holds. The breaker hears of it before a waiter gets the
+// slot, and its subscribers when nothing is held any more.
+func (c *Call) release() {
 	var changes []transition
-	if h.permitted {
-		changes = c.plan.breaker.record(h.permit, h.verdict)
+	if c.held.permitted {
+		changes = c.plan.breaker.record(c.held.permit, c.held.verdict)
 	}
-	h.giveBack(c.plan)
-	if h.marks&holdsTurn != 0 {
+	switch a := c.held.attempt; {
+	case a != nil:
+		a.end(c.abandoned)
+	case c.held.marks&holdsSlot != 0:
+		c.plan.bulkhead.release()
+	}
+	if c.held.marks&holdsTurn != 0 {
 		c.Budget.turns.release()
 	}
-	c.publishChanges(c.plan.breaker, changes)
-}
-
-// giveBack gives the slot back and, if there was no attempt, the token.
-func (h *holding) giveBack(p *plan) {
-	if a := h.attempt; a != nil {
-		a.marks.And(^held)
-		a.end()
-		if !h.abandoned || p.bulkhead == nil || !p.bulkhead.settings.holdAbandoned {
-			a.releaseSlot()
-		}
-		return
-	}
-	if h.marks&holdsSlot != 0 {
-		p.bulkhead.release()
-	}
-	if h.marks&holdsToken != 0 {
-		p.limiter.refundAt(time.Now(), h.token)
+	c.held = holding{}
+	if changes != nil {
+		c.publishChanges(changes)
 	}
 }

@@ -33,11 +33,8 @@ const (
 	holdsToken                      // the token of the plan's limiter
 	holdsTurn                       // it is one of those that budget lets run at once
 	holdsSlot                       // the slot of the plan's bulkhead; an abandoned attempt may keep it
-	hasEnded                        // with a deadline: the context has ended with the attempt
+	hasEnded                        // and with it a context that has a deadline
 )
-
-// held are the marks that go when the attempt is over.
-const held = holdsBreaker | holdsToken | holdsTurn
 
 // madeContext is an attempt's context as package context makes it, with a timer and a channel.
 type madeContext struct {
@@ -126,12 +123,22 @@ func (a *Attempt) context() context.Context {
 	return made
 }
 
-// end ends a context that has a deadline with the attempt.
-func (a *Attempt) end() {
-	if a.deadline == 0 {
-		return
+// end ends the attempt, and with it a context that has a deadline. What it holds of the gates it
+// gives back, but for the slot of an abandoned one whose bulkhead says so.
+func (a *Attempt) end(abandoned bool) {
+	held := holdsBreaker | holdsToken | holdsTurn | holdsSlot
+	if abandoned && a.plan.bulkhead != nil && a.plan.bulkhead.settings.holdAbandoned {
+		held &^= holdsSlot
 	}
-	a.marks.Or(hasEnded)
+	// In one step, for a context that is made at this moment looks whether it has ended.
+	for marks := a.marks.Load(); ; marks = a.marks.Load() {
+		if a.marks.CompareAndSwap(marks, marks&^held|hasEnded) {
+			if marks&held&holdsSlot != 0 {
+				a.plan.bulkhead.release()
+			}
+			break
+		}
+	}
 	if made := a.made.Load(); made != nil {
 		made.cancel()
 	}

@@ -286,13 +286,13 @@ func (b *CircuitBreaker) publish(ctx context.Context, changes []transition, poli
 	}
 }
 
-// verdict is what the result of a call tells the breaker.
-func (b *CircuitBreaker) verdict(res result) outcome {
-	if b.settings.recordIf != nil && res.class.ofFunction() {
-		if b.settings.recordIf(res.err) {
+// verdict is what a call that has come to err tells the breaker.
+func (b *CircuitBreaker) verdict(c class, err error) outcome {
+	if b.settings.recordIf != nil && c.ofFunction() {
+		if b.settings.recordIf(err) {
 			return failure
 		}
 		return ignored
 	}
-	return res.class.outcome()
+	return c.outcome()
 }

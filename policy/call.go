@@ -53,24 +53,5 @@ type Call struct {
 	// Answered is the error that the fallback has answered for, nil if it has not.
 	Answered error
 
-	policy *Policy
-	plan   *plan
-	caller context.Context
-	outer  *Attempt // that the call is made in, if any
-	last   error    // of the attempt before, if any
-
-	// The time limit of all attempts together, of the total timeout or of the operation.
-	end     instant      // 0: none
-	endedBy *Error       // at end
-	waiting *madeContext // caller with that limit; made when the call waits
-}
-
-// Run runs the call under p, as [Execute] does, for adapters. The value is what a fallback has
-// returned.
-func (p *Policy) Run(ctx context.Context, call *Call) (any, error) {
-	call.policy, call.plan, call.caller, call.outer = p, p.plan.Load(), ctx, attemptOf(ctx)
-	if call.outer != nil && call.Budget == nil {
-		call.Budget = call.outer.budget
-	}
-	return call.withFallback()
+	state
 }

@@ -134,14 +134,14 @@ func (c *Call) publish(e Event) {
 	c.policy.registry.events.publish(c.caller, e)
 }
 
-// Events of a call, each put together in a frame of its own: see the stages of a call.
+// The events of a call.
 
-func (c *Call) publishRetry(number int, delay time.Duration, err error) {
-	c.publish(Event{Kind: EventRetry, Attempt: number, Delay: delay, Err: err})
+func (c *Call) publishRetry(delay time.Duration) {
+	c.publish(Event{Kind: EventRetry, Attempt: c.number, Delay: delay, Err: c.err})
 }
 
-func (c *Call) publishTimeout(number int, timeUp, err *Error) {
-	c.publish(Event{Kind: EventTimeout, Attempt: number, Timeout: c.limit(timeUp), Reason: err.Reason, Err: err})
+func (c *Call) publishTimeout(timeUp, err *Error) {
+	c.publish(Event{Kind: EventTimeout, Attempt: c.number, Timeout: c.limit(timeUp), Reason: err.Reason, Err: err})
 }
 
 func (c *Call) publishAbandoned(a *Attempt) {
@@ -158,6 +158,18 @@ func (c *Call) publishFallback(err error, failed bool) {
 	c.publish(e)
 }
 
-func (c *Call) publishChanges(b *CircuitBreaker, changes []transition) {
-	b.publish(c.caller, changes, c.policy.name, c.policy.source)
+// limit is how long the time was that is up. The operation's is not told.
+func (c *Call) limit(timeUp *Error) time.Duration {
+	switch timeUp {
+	case c.policy.attemptTimeUp:
+		return c.plan.timeout
+	case c.policy.totalTimeUp:
+		return c.plan.total
+	default:
+		return 0
+	}
+}
+
+func (c *Call) publishChanges(changes []transition) {
+	c.plan.breaker.publish(c.caller, changes, c.policy.name, c.policy.source)
 }

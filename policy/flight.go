@@ -23,24 +23,25 @@ type flight struct {
 
 // launch makes the attempt on a goroutine and waits until it has returned or, once its context has
 // ended, for a moment more.
-func (c *Call) launch(attempter Attempter, a *Attempt) result {
+func (c *Call) launch() {
 	w := c.Watcher
 	if w == nil {
 		w = &Watcher{}
 		defer w.Stop()
 	}
-	f := &flight{attempter: attempter, watcher: w}
+	f := &flight{attempter: c.Last, watcher: w}
 	f.landed.Add(1)
-	w.watch(f, a.caller, a.deadline)
+	w.watch(f, c.caller, c.held.attempt.deadline)
 	go f.run()
 	f.landed.Wait()
 	if f.apart != nil {
 		f.apart()
 	}
-	if f.gaveUp && w.abandon(f, a, c.policy) {
-		return result{abandoned: true}
+	if f.gaveUp && w.abandon(f, c.held.attempt, c.policy) {
+		c.abandoned = true
+		return
 	}
-	return result{err: f.err, own: true, raised: f.raised}
+	c.err, c.raised = f.err, f.raised
 }
 
 func (f *flight) run() {

@@ -33,11 +33,11 @@ type fallback struct {
 }
 
 // answers reports whether the fallback is to answer for the error.
-func (f *fallback) answers(res result, err error) bool {
-	if f.onlyIf != nil && res.class != classCallerDone {
+func (f *fallback) answers(c class, err error) bool {
+	if f.onlyIf != nil && c != classCallerDone {
 		return f.onlyIf(err)
 	}
-	return res.class.answered()
+	return c.answered()
 }
 
 type retry struct {
