@@ -37,36 +37,47 @@ func Guard[T any](ctx context.Context, coordinate string, resolve func(context.C
 	}
 	var call policy.Call
 	r.prepare(&call, guards[T]{r.field}, resolve)
-	defer func() { // also where a function of the user's panics
-		if a := lastGuarded[T](&call); a != nil {
-			a.cutOff()
-		}
-	}()
-	value, err := r.run(&call)
-	var begun *attempt // the last, if it is to be looked at
-	last := lastGuarded[T](&call)
-	if last != nil {
-		begun = last.cutOff()
-	}
+	defer cutOff[T](&call) // also where a function of the user's panics
+	value, err := r.field.policy.Run(r.context(), &call)
+	return guarded[T](&r, &call, value, err)
+}
+
+// guarded is what the resolver is to have returned, for what the call has.
+func guarded[T any](r *resolution, call *policy.Call, value any, err error) (resolved T, _ error) {
+	r.settle(call)
+	last, begun := cutOff[T](call)
 	if r.stale != nil {
-		r.learn(&call, begun, func() any { return last.value }, err)
+		r.learn(call, begun, last, err)
 	}
 	switch {
 	case err != nil:
-		err = r.failed(begun, call.Own, err)
-		if begun != nil && begun == &last.attempt && (err == nil || call.Own) {
+		err = r.failed(begun, call.Own(), err)
+		if begun != nil && begun == &last.attempt && (err == nil || call.Own()) {
 			resolved = last.value
 		}
 		return resolved, r.mapped(err)
-	case call.Own:
+	case call.Own():
 		last.deliver()
 		return last.value, r.mapped(last.itemsError())
 	}
 	resolved, ok := value.(T) // the fallback's
 	if !ok && value != nil {
-		err = fmt.Errorf("%s: the fallback returned a %T where the resolver returns a %v", coordinate, value, reflect.TypeFor[T]())
+		err = fmt.Errorf("%s: the fallback returned a %T where the resolver returns a %v", r.field, value, reflect.TypeFor[T]())
 	}
 	return resolved, r.mapped(err)
+}
+
+// cutOff keeps further attempts of the call from beginning, and returns the last one, and the last that
+// has begun. One that is still running is abandoned, and nil is returned: what it returns later must
+// not be looked at.
+func cutOff[T any](call *policy.Call) (last *guardedAttempt[T], begun *attempt) {
+	if last, _ = call.Last().(*guardedAttempt[T]); last == nil {
+		return nil, nil
+	}
+	if begun = last.begun(); begun != nil && begun.abandon() {
+		begun = nil
+	}
+	return last, begun
 }
 
 // guardedAttempt is an attempt at a guarded resolver.
@@ -76,11 +87,7 @@ type guardedAttempt[T any] struct {
 	value   T
 }
 
-// lastGuarded returns the call's last attempt, nil if there was none.
-func lastGuarded[T any](call *policy.Call) *guardedAttempt[T] {
-	last, _ := call.Last.(*guardedAttempt[T])
-	return last
-}
+func (a *guardedAttempt[T]) result() any { return a.value }
 
 // guards makes the attempts at a field with a guard.
 type guards[T any] struct{ *field }
@@ -105,7 +112,7 @@ func (a *guardedAttempt[T]) Try() (err error) {
 	defer a.leave(&returned, &err)
 	a.value, err = a.resolve(a)
 	returned = true
-	return a.failure(func() any { return a.value }, err)
+	return a.failure(a, err)
 }
 
 // mapped is err as gqlgen is to report it, where that does not pass the field middleware: what
@@ -185,13 +192,4 @@ func (op *operation) guarding(key fieldKey) (by *operation, f *field) {
 		}
 	}
 	return by, f
-}
-
-// cutOff keeps further attempts from beginning, and returns the last one up to a. One that is still
-// running is abandoned, and nil is returned: what it returns later must not be looked at.
-func (a *attempt) cutOff() *attempt {
-	if last := a.begun(); last != nil && !last.abandon() {
-		return last
-	}
-	return nil
 }

@@ -42,11 +42,16 @@ func (a *fieldAttempt) Try() (err error) {
 	defer a.leave(&returned, &err)
 	a.value, err = a.next(a)
 	returned = true
-	return a.failure(func() any { return a.value }, err)
+	if err == nil && a.demanded.Load() == nil {
+		return nil
+	}
+	return a.failure(a, err)
 }
 
+func (a *fieldAttempt) result() any { return a.value }
+
 // resolve runs next under the policy and returns what gqlgen is to make of it.
-func (r *resolution) resolve(next graphql.Resolver) (value any, err error) {
+func resolve(r resolution, next graphql.Resolver) (value any, err error) {
 	var call policy.Call
 	r.prepare(&call, r.field, next)
 	if r.field.enforced {
@@ -56,22 +61,28 @@ func (r *resolution) resolve(next graphql.Resolver) (value any, err error) {
 			}
 		}()
 	}
-	value, err = r.run(&call)
-	last, a := lastOf(&call)
+	value, err = r.field.policy.Run(r.context(), &call)
+	return r.resolved(&call, value, err)
+}
+
+// resolved is what gqlgen is to make of what the call has returned.
+func (r *resolution) resolved(call *policy.Call, value any, err error) (any, error) {
+	r.settle(call)
+	last, a := lastOf(call)
 	if r.stale != nil {
-		r.learn(&call, a, func() any { return last.value }, err)
+		r.learn(call, a, last, err)
 	}
 	switch {
 	case a != nil && r.abandon(a):
 		return r.abandoned(err)
 	case err != nil:
-		err = r.failed(a, call.Own, err)
+		err = r.failed(a, call.Own(), err)
 		value = nil
-		if last != nil && &last.attempt == a && (err == nil || call.Own) {
+		if last != nil && &last.attempt == a && (err == nil || call.Own()) {
 			value = last.value
 		}
 		return value, r.op.extension.mapped(err)
-	case call.Own:
+	case call.Own():
 		a.deliver()
 		return last.value, nil
 	case a != nil:
@@ -82,7 +93,7 @@ func (r *resolution) resolve(next graphql.Resolver) (value any, err error) {
 
 // lastOf returns the call's last attempt, and the last that has begun, nil if there is none.
 func lastOf(call *policy.Call) (last *fieldAttempt, begun *attempt) {
-	if last, _ = call.Last.(*fieldAttempt); last == nil {
+	if last, _ = call.Last().(*fieldAttempt); last == nil {
 		return nil, nil
 	}
 	return last, last.begun()

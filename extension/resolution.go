@@ -34,21 +34,23 @@ func (r *resolution) prepare(call *policy.Call, maker policy.Maker, function any
 	call.Budget, call.Watcher = scope.budget(), &scope.watcher
 }
 
-// run makes the call under the policy.
-func (r *resolution) run(call *policy.Call) (any, error) {
-	ctx := r.ctx
-	if r.field.kept != nil {
-		r.stale = r.newStaleCall()
-		ctx = context.WithValue(ctx, staleCallKey{}, r.stale)
+// context is the context to make the call with.
+func (r *resolution) context() context.Context {
+	if r.field.kept == nil {
+		return r.ctx
 	}
-	value, err := r.field.policy.Run(ctx, call)
-	if call.Answered != nil {
-		r.answered(call.Answered)
+	r.stale = r.newStaleCall()
+	return context.WithValue(r.ctx, staleCallKey{}, r.stale)
+}
+
+// settle takes note of how the call has ended.
+func (r *resolution) settle(call *policy.Call) {
+	if err := call.Answered(); err != nil {
+		r.answered(err)
 	}
-	if !call.Own && r.selected && !r.field.enforced { // where attempts have no field context of their own
+	if !call.Own() && r.selected && !r.field.enforced { // where attempts have no field context of their own
 		r.fc.NonNull = r.marked
 	}
-	return value, err
 }
 
 // begun returns the last attempt that has begun, of those up to a, nil if there is none. No
@@ -92,16 +94,19 @@ func (a *attempt) leave(returned *bool, err *error) {
 	a.finish()
 }
 
+// resulting keeps the value of an attempt.
+type resulting interface{ result() any }
+
 // failure is what the resolver's value and err mean to the policy.
-func (a *attempt) failure(value func() any, err error) error {
+func (a *attempt) failure(value resulting, err error) error {
 	f := a.under
 	if a.guarded && (f.batch || a.op.server.isFinder(f.fieldKey)) {
-		err = a.batchFailure(value(), err)
+		err = a.batchFailure(value.result(), err)
 	}
 	if err != nil {
 		return a.timeout(err)
 	}
-	if own := a.responded(); own != nil && isNil(value()) {
+	if own := a.responded(); own != nil && isNil(value.result()) {
 		if added := own.added(); added != nil {
 			return a.timeout(&reportedError{added})
 		}

@@ -31,6 +31,9 @@ type server struct {
 // went through an interface.
 type fieldKey struct{ object, name string }
 
+// String returns the coordinate.
+func (k fieldKey) String() string { return k.object + "." + k.name }
+
 // field is a field with a policy.
 type field struct {
 	fieldKey

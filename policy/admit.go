@@ -36,7 +36,7 @@ func (c *Call) admit() bool {
 // mayTry rejects an attempt that could only wait in vain.
 func (c *Call) mayTry(breaker *CircuitBreaker) bool {
 	if c.over() {
-		c.Own = false
+		c.own = false
 		c.interrupt()
 		return false
 	}
@@ -66,7 +66,7 @@ func (c *Call) takeTurn(breaker *CircuitBreaker) bool {
 		return true
 	}
 	if c.enter(c.Budget.turns) != admitted {
-		c.Own = false
+		c.own = false
 		c.interrupt()
 		return false
 	}
@@ -84,7 +84,7 @@ func (c *Call) takeSlot() bool {
 		c.held.marks |= holdsSlot
 		return true
 	case gaveUp:
-		c.Own = false
+		c.own = false
 		c.interrupt()
 	default:
 		c.rejectFull(admission)
@@ -113,7 +113,7 @@ func (c *Call) takeToken() (token reservation, ok bool) {
 	}
 	c.held.marks |= holdsToken
 	if token.wait > 0 && !sleep(c.toWait(), token.wait) {
-		c.Own = false
+		c.own = false
 		c.interrupt()
 		return token, false
 	}

@@ -20,8 +20,8 @@ func within(ctx context.Context, p *policy.Policy, budget *policy.Budget, fn fun
 	call := callOf(func(ctx context.Context) (any, error) { return fn(ctx) })
 	call.Budget = budget
 	value, err := p.Run(ctx, call)
-	if call.Own {
-		value = call.Last.(*attempted).value
+	if call.Own() {
+		value = call.Last().(*attempted).value
 	}
 	return value, err
 }
@@ -261,8 +261,8 @@ func TestAFallbackThatDeclinesLeavesTheErrorAndTellsNobody(t *testing.T) {
 	events := record(registry)
 	call := callOf(func(context.Context) (any, error) { return nil, errDown })
 	value, err := p.Run(t.Context(), call)
-	assert.NoError(t, call.Answered)
-	assert.True(t, call.Own)
+	assert.NoError(t, call.Answered())
+	assert.True(t, call.Own())
 	assert.Nil(t, value)
 	assert.Equal(t, errDown, err)
 	assert.Empty(t, events.all())
@@ -291,6 +291,6 @@ func TestAnsweredIsToldWhatTheFallbackAnswered(t *testing.T) {
 	value, err := p.Run(t.Context(), call)
 	require.NoError(t, err)
 	assert.Equal(t, "flat rate", value)
-	assert.Equal(t, errDown, call.Answered)
-	assert.False(t, call.Own)
+	assert.Equal(t, errDown, call.Answered())
+	assert.False(t, call.Own())
 }

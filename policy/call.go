@@ -28,13 +28,6 @@ type Call struct {
 	Maker           Maker
 	State, Function any
 
-	// NoRetry makes the first attempt the only one.
-	NoRetry bool
-
-	// AbandonEnds makes an abandoned attempt the last: no further attempt and no fallback
-	// runs beside it, and Run returns its timeout at once.
-	AbandonEnds bool
-
 	// Budget is what the operation that the call belongs to has left. nil: that of the attempt
 	// that the call is made in, if any.
 	Budget *Budget
@@ -42,16 +35,28 @@ type Call struct {
 	// Watcher waits for the attempts of many calls. nil: the call has one of its own.
 	Watcher *Watcher
 
-	// Last is the last attempt that Maker has made, nil if there was none. It is set by Run, as all
-	// below, also if a function of the user's panics.
-	Last Attempter
+	// NoRetry makes the first attempt the only one.
+	NoRetry bool
 
-	// Own tells that the error which Run has returned, or that there is none, is what Last's Try
-	// did. Otherwise what Last keeps must not be looked at: it may still be running.
-	Own bool
-
-	// Answered is the error that the fallback has answered for, nil if it has not.
-	Answered error
+	// AbandonEnds makes an abandoned attempt the last: no further attempt and no fallback
+	// runs beside it, and Run returns its timeout at once.
+	AbandonEnds bool
 
 	state
+}
+
+// Last returns the last attempt that Maker has made, nil if there was none, also after a function of
+// the user's has panicked.
+func (c *Call) Last() Attempter { return c.attempter }
+
+// Own reports whether the error that Run has returned, or that there is none, is what the last
+// attempt's Try did. Otherwise what the attempt keeps must not be looked at: it may still be running.
+func (c *Call) Own() bool { return c.own }
+
+// Answered returns the error that the fallback has answered for, nil if it has not.
+func (c *Call) Answered() error {
+	if c.answeredFor {
+		return c.err
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ func (c *Call) launch() {
 		w = &Watcher{}
 		defer w.Stop()
 	}
-	f := &flight{attempter: c.Last, watcher: w}
+	f := &flight{attempter: c.attempter, watcher: w}
 	f.landed.Add(1)
 	w.watch(f, c.caller, c.held.attempt.deadline)
 	go f.run()

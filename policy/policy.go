@@ -54,8 +54,8 @@ func (p *Policy) WithSource(source string) *Policy {
 func Execute[T any](ctx context.Context, p *Policy, fn func(context.Context) (T, error)) (T, error) {
 	call := Call{Maker: executions[T]{}, Function: fn}
 	value, err := p.Run(ctx, &call)
-	if call.Own {
-		return call.Last.(*execution[T]).value, err
+	if call.Own() {
+		return call.Last().(*execution[T]).value, err
 	}
 	typed, ok := value.(T)
 	if !ok && value != nil && err == nil {

@@ -51,6 +51,6 @@ func (c *Call) reject(kind ErrorKind, retryAfter time.Duration, reason string) *
 	err := &Error{
 		Kind: kind, Policy: c.policy.name, Source: c.policy.source, RetryAfter: retryAfter, Reason: reason, Cause: c.last,
 	}
-	c.err, c.class, c.Own = err, classRejection, false
+	c.err, c.class, c.own = err, classRejection, false
 	return err
 }

@@ -22,7 +22,7 @@ func (p *Policy) Run(ctx context.Context, call *Call) (any, error) {
 			if call.plan.enforced {
 				call.launch()
 			} else {
-				call.err = call.Last.Try()
+				call.err = call.attempter.Try()
 			}
 			call.judge()
 			call.release()
@@ -33,27 +33,27 @@ func (p *Policy) Run(ctx context.Context, call *Call) (any, error) {
 	}
 }
 
-// state is how far a call has come. It is part of [Call], which lies on its caller's stack.
+// state is how far a call has come.
 type state struct {
-	policy *Policy
-	plan   *plan
-	caller context.Context
-	outer  *Attempt // that the call is made in, if any
-	number int      // of the attempt
-
-	// The time limit of all attempts together, of the total timeout or of the operation.
-	end     instant      // 0: none
-	endedBy *Error       // at end
-	waiting *madeContext // caller with that limit; made when the call waits
-
-	held holding // of the attempt being made
-	last error   // of the attempt before, if any
-
 	// What the attempt, and in the end the call, came to.
-	err       error
-	class     class
-	raised    bool // err is a panic to be raised again
-	abandoned bool // the attempt is
+	own         bool // err, or that there is none, is what the attempt came to by itself
+	raised      bool // err is a panic to be raised again
+	abandoned   bool // the attempt is
+	answeredFor bool // the fallback has answered for err
+	class       class
+	outOfTotal  bool // at end, the total timeout ends; otherwise the operation's time
+	err         error
+
+	policy    *Policy
+	plan      *plan
+	caller    context.Context
+	outer     *Attempt     // that the call is made in, if any
+	end       instant      // the time limit of all attempts together; 0: none
+	waiting   *madeContext // caller with that limit; made when the call waits
+	number    int          // of the attempt
+	attempter Attempter    // the last
+	held      holding      // of the attempt being made
+	last      error        // of the attempt before, if any
 }
 
 // begin sets the limits of all attempts together: the total timeout, and the operation's.
@@ -63,29 +63,41 @@ func (c *Call) begin(p *Policy, ctx context.Context) {
 		c.Budget = c.outer.budget
 	}
 	if c.Budget != nil && c.Budget.deadline != 0 {
-		c.end, c.endedBy = c.Budget.deadline, c.Budget.timeUp
+		c.end = c.Budget.deadline
 	}
 	if c.plan.total > 0 {
 		if end := now().add(c.plan.total); c.end == 0 || end < c.end {
-			c.end, c.endedBy = end, p.totalTimeUp
+			c.end, c.outOfTotal = end, true
 		}
+	}
+}
+
+// endedBy is why the call ends at its end.
+func (c *Call) endedBy() *Error {
+	switch {
+	case c.end == 0:
+		return nil
+	case c.outOfTotal:
+		return c.policy.totalTimeUp
+	default:
+		return c.Budget.timeUp
 	}
 }
 
 // makeAttempt makes the attempt, which the gates have let pass.
 func (c *Call) makeAttempt() {
-	attempter := c.Maker.MakeAttempt(c.caller, c.State, c.Function, c.Last)
+	attempter := c.Maker.MakeAttempt(c.caller, c.State, c.Function, c.attempter)
 	a := attempter.attempt()
 	a.caller, a.plan, a.outer, a.budget = c.caller, c.plan, c.outer, c.Budget
 	a.number = int32(min(c.number, math.MaxInt32))
-	a.deadline, a.timeUp = c.end, c.endedBy
+	a.deadline, a.timeUp = c.end, c.endedBy()
 	if c.plan.timeout > 0 {
 		if deadline := now().add(c.plan.timeout); a.deadline == 0 || deadline < a.deadline {
 			a.deadline, a.timeUp = deadline, c.policy.attemptTimeUp
 		}
 	}
 	a.marks.Store(c.held.marks)
-	c.held.attempt, c.Last, c.Own = a, attempter, true
+	c.held.attempt, c.attempter, c.own = a, attempter, true
 }
 
 // judge decides what the outcome of the attempt was. Once its time was up it is a timeout, whatever
@@ -96,7 +108,7 @@ func (c *Call) judge() {
 	case a.outOfTime():
 		c.timeOut(a.timeUp, c.err)
 	case c.abandoned:
-		c.err, c.Own = ended(a), false
+		c.err, c.own = ended(a), false
 	case c.err == nil:
 		c.class, c.held.verdict = classSuccess, success
 		return
@@ -119,7 +131,7 @@ func (c *Call) judge() {
 func (c *Call) timeOut(timeUp *Error, cause error) {
 	timeout := *timeUp
 	timeout.Policy, timeout.Source, timeout.Cause = c.policy.name, c.policy.source, unmarked(cause)
-	c.err, c.class, c.raised, c.Own = &timeout, classTimeout, false, false
+	c.err, c.class, c.raised, c.own = &timeout, classTimeout, false, false
 	if c.Budget != nil && timeUp == c.Budget.timeUp {
 		c.class = classOutOfTime
 	}
@@ -132,7 +144,7 @@ func (c *Call) over() bool { return c.end != 0 && now() >= c.end || c.caller.Err
 // interrupt ends a call that was over while no attempt was running.
 func (c *Call) interrupt() {
 	if c.caller.Err() == nil {
-		c.timeOut(c.endedBy, c.last)
+		c.timeOut(c.endedBy(), c.last)
 		return
 	}
 	err := ended(c.caller)
@@ -157,7 +169,7 @@ func (c *Call) retry() bool {
 	if sleep(ctx, delay) {
 		return true
 	}
-	c.Own = false
+	c.own = false
 	c.interrupt()
 	return false
 }
@@ -198,12 +210,12 @@ func (c *Call) answered(fallbackErr, err error) error {
 	c.publishFallback(err, fallbackErr != nil)
 	switch {
 	case fallbackErr == nil:
-		c.Own, c.Answered = false, err
+		c.own, c.answeredFor, c.err = false, true, err
 		return nil
 	case same(fallbackErr, err):
 		return fallbackErr
 	default:
-		c.Own = false
+		c.own = false
 		return &FallbackError{Err: fallbackErr, Cause: err}
 	}
 }
@@ -215,7 +227,7 @@ func (c *Call) toWait() context.Context {
 	}
 	if c.waiting == nil {
 		left := c.end.since(now())
-		ctx, cancel := context.WithDeadlineCause(c.caller, time.Now().Add(left), c.endedBy)
+		ctx, cancel := context.WithDeadlineCause(c.caller, time.Now().Add(left), c.endedBy())
 		c.waiting = &madeContext{ctx, cancel}
 	}
 	return c.waiting
