@@ -124,7 +124,7 @@ func (e *Extension) InterceptResponse(ctx context.Context, next graphql.Response
 func (e *Extension) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	fc := graphql.GetFieldContext(ctx)
 	if op, f := e.policyOf(ctx, fc); f != nil && (f.bare || op.outer == nil || !isAttempt(ctx, fc)) {
-		return resolve(resolution{ctx: ctx, op: op, field: f, fc: fc, selected: true, marked: fc.NonNull}, next)
+		return resolve(ctx, op, f, fc, next)
 	}
 	value, err := next(ctx)
 	return value, e.mapped(err)

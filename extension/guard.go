@@ -27,36 +27,35 @@ type Guarded interface {
 //
 // A field that turns out to have no policy is just resolved. Where the server does not use an
 // [Extension], Guard fails: the field would lack its protection unnoticed.
-func Guard[T any](ctx context.Context, coordinate string, resolve func(context.Context) (T, error)) (resolved T, err error) {
-	r, err := newGuard(ctx, coordinate)
-	if err != nil {
+func Guard[T any](ctx context.Context, coordinate string, resolve func(context.Context) (T, error)) (resolved T, _ error) {
+	var r resolution
+	if err := r.beginGuard(ctx, coordinate); err != nil {
 		return resolved, err
 	}
 	if r.field == nil {
 		return resolve(ctx)
 	}
-	var call policy.Call
-	r.prepare(&call, guards[T]{r.field}, resolve)
-	defer cutOff[T](&call) // also where a function of the user's panics
-	value, err := r.field.policy.Run(r.context(), &call)
-	return guarded[T](&r, &call, value, err)
+	r.Maker, r.Function = guards[T]{r.field}, resolve
+	defer cutOff[T](&r.Call) // also where a function of the user's panics
+	value, err := r.field.policy.Run(r.context(), &r.Call)
+	return guarded[T](&r, value, err)
 }
 
 // guarded is what the resolver is to have returned, for what the call has.
-func guarded[T any](r *resolution, call *policy.Call, value any, err error) (resolved T, _ error) {
-	r.settle(call)
-	last, begun := cutOff[T](call)
+func guarded[T any](r *resolution, value any, err error) (resolved T, _ error) {
+	r.settle()
+	last, begun := cutOff[T](&r.Call)
 	if r.stale != nil {
-		r.learn(call, begun, last, err)
+		r.learn(begun, last, err)
 	}
 	switch {
 	case err != nil:
-		err = r.failed(begun, call.Own(), err)
-		if begun != nil && begun == &last.attempt && (err == nil || call.Own()) {
+		err = r.failed(begun, err)
+		if begun != nil && begun == &last.attempt && (err == nil || r.Own()) {
 			resolved = last.value
 		}
 		return resolved, r.mapped(err)
-	case call.Own():
+	case r.Own():
 		last.deliver()
 		return last.value, r.mapped(last.itemsError())
 	}
@@ -132,20 +131,20 @@ func (r *resolution) mapped(err error) error {
 	return graphql.BatchErrorList(mapped)
 }
 
-// newGuard returns the resolution of a guarded field. It is without a field if that has no policy or
-// runs under it already.
-func newGuard(ctx context.Context, coordinate string) (r resolution, err error) {
+// beginGuard makes r the resolution of a guarded field. It stays without a field if that has no policy
+// or runs under it already.
+func (r *resolution) beginGuard(ctx context.Context, coordinate string) error {
 	op := operationOf(ctx)
 	if op != nil {
 		op = op.ifOf(graphql.GetOperationContext(ctx))
 	}
 	if op == nil {
-		return r, fmt.Errorf("%s is guarded, but runs outside of an operation of a server that uses the resilience extension", coordinate)
+		return fmt.Errorf("%s is guarded, but runs outside of an operation of a server that uses the resilience extension", coordinate)
 	}
 	object, name, _ := strings.Cut(coordinate, ".")
 	op, f := op.guarding(fieldKey{object, name})
 	if f == nil {
-		return r, nil
+		return nil
 	}
 	fc := graphql.GetFieldContext(ctx)
 	if fc == nil { // called from Go, outside of all fields
@@ -153,9 +152,11 @@ func newGuard(ctx context.Context, coordinate string) (r resolution, err error) 
 	}
 	selected := isSelected(ctx, fc, f)
 	if selected && isAttempt(ctx, fc) {
-		return r, nil // the extension did not see the guard
+		return nil // the extension did not see the guard
 	}
-	return resolution{ctx: ctx, op: op, field: f, fc: fc, guarded: true, selected: selected, marked: fc.NonNull}, nil
+	r.begin(ctx, op, f, fc)
+	r.guarded, r.selected = true, selected
+	return nil
 }
 
 // isSelected reports whether it is the guarded field that gqlgen resolves, of which fc is then the

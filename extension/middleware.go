@@ -50,39 +50,44 @@ func (a *fieldAttempt) Try() (err error) {
 
 func (a *fieldAttempt) result() any { return a.value }
 
-// resolve runs next under the policy and returns what gqlgen is to make of it.
-func resolve(r resolution, next graphql.Resolver) (value any, err error) {
-	var call policy.Call
-	r.prepare(&call, r.field, next)
-	if r.field.enforced {
-		defer func() {
-			if recovered := recover(); recovered != nil {
-				value, err = r.panicked(&call, recovered)
-			}
-		}()
+// resolve runs next, of the field that fc is the context of, under the policy and returns what gqlgen
+// is to make of it.
+func resolve(ctx context.Context, op *operation, f *field, fc *graphql.FieldContext, next graphql.Resolver) (value any, err error) {
+	var r resolution
+	r.begin(ctx, op, f, fc)
+	r.selected, r.AbandonEnds, r.Maker, r.Function = true, true, f, next
+	if f.enforced {
+		return r.runRecovering()
 	}
-	value, err = r.field.policy.Run(r.context(), &call)
-	return r.resolved(&call, value, err)
+	value, err = f.policy.Run(r.context(), &r.Call)
+	return r.resolved(value, err)
+}
+
+// runRecovering runs a call whose attempts run on goroutines of their own.
+func (r *resolution) runRecovering() (value any, err error) {
+	defer r.panicked(&value, &err)
+	value, err = r.field.policy.Run(r.context(), &r.Call)
+	return r.resolved(value, err)
 }
 
 // resolved is what gqlgen is to make of what the call has returned.
-func (r *resolution) resolved(call *policy.Call, value any, err error) (any, error) {
-	r.settle(call)
-	last, a := lastOf(call)
+func (r *resolution) resolved(value any, err error) (any, error) {
+	r.settle()
+	last, a := r.last()
 	if r.stale != nil {
-		r.learn(call, a, last, err)
+		r.learn(a, last, err)
 	}
 	switch {
 	case a != nil && r.abandon(a):
 		return r.abandoned(err)
 	case err != nil:
-		err = r.failed(a, call.Own(), err)
+		err = r.failed(a, err)
 		value = nil
-		if last != nil && &last.attempt == a && (err == nil || call.Own()) {
+		if last != nil && &last.attempt == a && (err == nil || r.Own()) {
 			value = last.value
 		}
 		return value, r.op.extension.mapped(err)
-	case call.Own():
+	case r.Own():
 		a.deliver()
 		return last.value, nil
 	case a != nil:
@@ -91,9 +96,9 @@ func (r *resolution) resolved(call *policy.Call, value any, err error) (any, err
 	return value, nil // the fallback's
 }
 
-// lastOf returns the call's last attempt, and the last that has begun, nil if there is none.
-func lastOf(call *policy.Call) (last *fieldAttempt, begun *attempt) {
-	if last, _ = call.Last().(*fieldAttempt); last == nil {
+// last returns the call's last attempt, and the last that has begun, nil if there is none.
+func (r *resolution) last() (last *fieldAttempt, begun *attempt) {
+	if last, _ = r.Last().(*fieldAttempt); last == nil {
 		return nil, nil
 	}
 	return last, last.begun()
@@ -128,13 +133,17 @@ func (r *resolution) abandoned(err error) (any, error) {
 	}
 }
 
-// panicked ends a field under whose policy a function of the user's has panicked, a RecordIf or a
-// fallback. gqlgen is to recover that, but if an attempt was being abandoned, it would report
+// panicked is deferred, and ends a field under whose policy a function of the user's panics, a RecordIf
+// or a fallback. gqlgen is to recover that, but if an attempt was being abandoned, it would report
 // the panic with the variable that the attempt writes.
-func (r *resolution) panicked(call *policy.Call, recovered any) (any, error) {
-	_, a := lastOf(call)
+func (r *resolution) panicked(value *any, err *error) {
+	recovered := recover()
+	if recovered == nil {
+		return
+	}
+	_, a := r.last()
 	if r.op.server.omitsPanicHandler || a == nil || !r.abandon(a) {
 		panic(recovered)
 	}
-	return r.abandoned(graphql.GetOperationContext(r.ctx).RecoverFunc(r.ctx, recovered))
+	*value, *err = r.abandoned(graphql.GetOperationContext(r.ctx).RecoverFunc(r.ctx, recovered))
 }

@@ -11,27 +11,26 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// resolution is one field of one response on its way through its policy. It lives on gqlgen's
+// resolution is one field of one response on its way through its policy. It lies on gqlgen's
 // stack, so no attempt may point to it.
 type resolution struct {
+	policy.Call
 	ctx      context.Context // the field's
 	op       *operation
 	field    *field
 	fc       *graphql.FieldContext
+	stale    *staleCall // nil: the field's values are not kept
 	guarded  bool       // the policy runs around the resolver alone, and no attempt's context reaches gqlgen
 	selected bool       // fc is that of the field itself
 	marked   bool       // by MarkNonNull, before the first attempt
-	stale    *staleCall // nil: the field's values are not kept
 }
 
-// prepare makes the call one of function, which the maker's attempts make. It lies on the caller's
-// stack, and is not copied for the sake of that: see the stages of a call.
-func (r *resolution) prepare(call *policy.Call, maker policy.Maker, function any) {
-	scope := r.op.scope.Load()
-	call.Maker, call.State, call.Function = maker, r.op, function
-	call.NoRetry = r.op.kind != ast.Query && !r.field.idempotent
-	call.AbandonEnds = !r.guarded
-	call.Budget, call.Watcher = scope.budget(), &scope.watcher
+// begin makes r the resolution of the field, in place.
+func (r *resolution) begin(ctx context.Context, op *operation, f *field, fc *graphql.FieldContext) {
+	r.ctx, r.op, r.field, r.fc, r.marked = ctx, op, f, fc, fc.NonNull
+	scope := op.scope.Load()
+	r.State, r.Budget, r.Watcher = op, scope.budget(), &scope.watcher
+	r.NoRetry = op.kind != ast.Query && !f.idempotent
 }
 
 // context is the context to make the call with.
@@ -44,11 +43,11 @@ func (r *resolution) context() context.Context {
 }
 
 // settle takes note of how the call has ended.
-func (r *resolution) settle(call *policy.Call) {
-	if err := call.Answered(); err != nil {
+func (r *resolution) settle() {
+	if err := r.Answered(); err != nil {
 		r.answered(err)
 	}
-	if !call.Own() && r.selected && !r.field.enforced { // where attempts have no field context of their own
+	if !r.Own() && r.selected && !r.field.enforced { // where attempts have no field context of their own
 		r.fc.NonNull = r.marked
 	}
 }
@@ -135,9 +134,9 @@ func (e *siblingTimeout) Error() string { return e.timeout.Error() }
 func (e *siblingTimeout) Unwrap() error { return e.timeout }
 
 // failed is what gqlgen is to make of the err that the call ended with, after a as the last
-// attempt, which own says it is of. It panics where gqlgen is to recover.
-func (r *resolution) failed(a *attempt, own bool, err error) error {
-	if !own {
+// attempt. It panics where gqlgen is to recover.
+func (r *resolution) failed(a *attempt, err error) error {
+	if !r.Own() {
 		switch err.(type) {
 		case *policy.Error, *policy.FallbackError:
 			return err

@@ -6,8 +6,6 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
-
-	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // kept are the last good values of one field of a server.
@@ -84,14 +82,14 @@ func (r *resolution) earliest() time.Time {
 
 // learn keeps what the call has come to, if it is good, and forgets what a client's error says is
 // not to be served any more. The value is that of the last attempt, a.
-func (r *resolution) learn(call *policy.Call, a *attempt, last resulting, err error) {
+func (r *resolution) learn(a *attempt, last resulting, err error) {
 	switch {
 	case !r.stale.keyed:
 	case err != nil:
 		if r.op.extension.registry.IsClientError(err) {
 			r.stale.kept.dropAt(time.Now(), r.stale.key)
 		}
-	case call.Own():
+	case r.Own():
 		if value := last.result(); r.isGood(a, value) {
 			r.stale.kept.putAt(time.Now(), r.stale.key, staleValue{value: value, began: r.stale.began, asked: r.earliest()})
 		}

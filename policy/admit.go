@@ -19,13 +19,7 @@ func (c *Call) admit() bool {
 	if breaker != nil && c.outer.holdsBreaker(breaker) {
 		breaker = nil
 	}
-	if !c.mayTry(breaker) || !c.takeTurn(breaker) || !c.takeSlot() {
-		c.release()
-		return false
-	}
-	token, ok := c.takeToken()
-	if !ok || !c.takePermit(breaker) {
-		c.refund(token)
+	if !c.mayTry(breaker) || !c.takeTurn(breaker) || !c.takeSlot() || !c.takeTokenAndPermit(breaker) {
 		c.release()
 		return false
 	}
@@ -36,19 +30,27 @@ func (c *Call) admit() bool {
 // mayTry rejects an attempt that could only wait in vain.
 func (c *Call) mayTry(breaker *CircuitBreaker) bool {
 	if c.over() {
-		c.own = false
 		c.interrupt()
 		return false
 	}
 	if breaker != nil {
-		retryAfter, ok, changes := breaker.passable()
-		c.publishChanges(changes)
-		if !ok {
-			c.rejectOpen(retryAfter)
+		if _, closed := breaker.isClosed(); !closed && !c.mayProbe(breaker) {
 			return false
 		}
 	}
 	return !c.tooManyAbandoned()
+}
+
+// mayProbe rejects the attempt if the breaker, which is not closed, lets none pass.
+func (c *Call) mayProbe(breaker *CircuitBreaker) bool {
+	retryAfter, ok, changes := breaker.passable()
+	if changes != nil {
+		c.publishChanges(changes)
+	}
+	if !ok {
+		c.rejectOpen(retryAfter)
+	}
+	return ok
 }
 
 // tooManyAbandoned rejects the attempt if abandoned ones keep further ones from being made.
@@ -66,7 +68,6 @@ func (c *Call) takeTurn(breaker *CircuitBreaker) bool {
 		return true
 	}
 	if c.enter(c.Budget.turns) != admitted {
-		c.own = false
 		c.interrupt()
 		return false
 	}
@@ -84,7 +85,6 @@ func (c *Call) takeSlot() bool {
 		c.held.marks |= holdsSlot
 		return true
 	case gaveUp:
-		c.own = false
 		c.interrupt()
 	default:
 		c.rejectFull(admission)
@@ -101,30 +101,31 @@ func (c *Call) enter(b *Bulkhead) admission {
 	return admission
 }
 
-func (c *Call) takeToken() (token reservation, ok bool) {
-	limiter := c.plan.limiter
-	if limiter == nil || c.outer.holdsToken(limiter) {
-		return token, true
+func (c *Call) takeTokenAndPermit(breaker *CircuitBreaker) bool {
+	if limiter := c.plan.limiter; limiter != nil && !c.outer.holdsToken(limiter) {
+		return c.takeToken(limiter, breaker)
 	}
-	token, ok = limiter.reserveAt(time.Now(), c.longestWait(limiter.settings.maxWait))
-	if !ok {
-		c.rejectLimited(token.wait)
-		return reservation{}, false
-	}
-	c.held.marks |= holdsToken
-	if token.wait > 0 && !sleep(c.toWait(), token.wait) {
-		c.own = false
-		c.interrupt()
-		return token, false
-	}
-	return token, true
+	return c.takePermit(breaker)
 }
 
-// refund takes the token back, if there is one, of an attempt that is not made.
-func (c *Call) refund(token reservation) {
-	if c.held.marks&holdsToken != 0 {
-		c.plan.limiter.refundAt(time.Now(), token)
+// takeToken takes a token, and gives it back if the breaker grants no permit.
+func (c *Call) takeToken(limiter *RateLimiter, breaker *CircuitBreaker) bool {
+	token, ok := limiter.reserveAt(time.Now(), c.longestWait(limiter.settings.maxWait))
+	if !ok {
+		c.rejectLimited(token.wait)
+		return false
 	}
+	if token.wait > 0 && !sleep(c.toWait(), token.wait) {
+		limiter.refundAt(time.Now(), token)
+		c.interrupt()
+		return false
+	}
+	if !c.takePermit(breaker) {
+		limiter.refundAt(time.Now(), token)
+		return false
+	}
+	c.held.marks |= holdsToken
+	return true
 }
 
 // takePermit takes the breaker's permit, after the waits.
@@ -135,15 +136,25 @@ func (c *Call) takePermit(breaker *CircuitBreaker) bool {
 	if breaker == nil {
 		return true
 	}
-	permit, retryAfter, ok, changes := breaker.permit()
-	c.held.permit, c.held.permitted, c.held.verdict = permit, ok, failure // which a panic leaves in place
-	c.publishChanges(changes)
-	if !ok {
-		c.rejectOpen(retryAfter)
+	c.held.verdict = failure // which a panic leaves in place
+	if c.held.permit, c.held.permitted = breaker.isClosed(); !c.held.permitted && !c.takeProbe(breaker) {
 		return false
 	}
 	c.held.marks |= holdsBreaker
 	return true
+}
+
+// takeProbe takes the permit of a breaker that is not closed.
+func (c *Call) takeProbe(breaker *CircuitBreaker) bool {
+	permit, retryAfter, ok, changes := breaker.permit()
+	c.held.permit, c.held.permitted = permit, ok
+	if changes != nil {
+		c.publishChanges(changes)
+	}
+	if !ok {
+		c.rejectOpen(retryAfter)
+	}
+	return ok
 }
 
 // longestWait is limit, or what is left of the time until the call is over if that is less.

@@ -120,19 +120,22 @@ func (b *CircuitBreaker) forceAt(now time.Time, to State, reason string) []trans
 	return append(b.settleLocked(now), b.assignLocked(to, now, reason))
 }
 
+// isClosed reports whether the breaker is closed, and which permit that is then.
+func (b *CircuitBreaker) isClosed() (p permit, ok bool) {
+	closed := b.closed.Load()
+	return permit{generation: closed - 1}, closed != 0
+}
+
 // permit is permitAt for now.
 func (b *CircuitBreaker) permit() (p permit, retryAfter time.Duration, ok bool, changes []transition) {
-	if closed := b.closed.Load(); closed != 0 {
-		return permit{generation: closed - 1}, 0, true, nil
+	if p, ok := b.isClosed(); ok {
+		return p, 0, true, nil
 	}
 	return b.permitAt(time.Now())
 }
 
 // passable is passableAt for now.
 func (b *CircuitBreaker) passable() (retryAfter time.Duration, ok bool, changes []transition) {
-	if b.closed.Load() != 0 {
-		return 0, true, nil
-	}
 	if until := instant(b.openUntil.Load()); until != 0 {
 		if left := until.since(now()); left > 0 {
 			return left, false, nil
@@ -186,8 +189,9 @@ func (b *CircuitBreaker) passableLocked(now time.Time) (retryAfter time.Duration
 func (b *CircuitBreaker) record(p permit, o outcome) []transition {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if o == success && b.state == StateClosed && b.window.clean() { // the clock has no say
-		return b.recordLocked(time.Time{}, p, o)
+	if o == success && b.state == StateClosed && p.generation == b.generation && b.window.clean() {
+		b.window.record(time.Time{}, false) // and neither the clock nor the rate has a say
+		return nil
 	}
 	return b.recordLocked(time.Now(), p, o)
 }

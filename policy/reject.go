@@ -49,7 +49,7 @@ func (c *Call) rejectLimited(retryAfter time.Duration) {
 
 func (c *Call) reject(kind ErrorKind, retryAfter time.Duration, reason string) *Error {
 	err := &Error{
-		Kind: kind, Policy: c.policy.name, Source: c.policy.source, RetryAfter: retryAfter, Reason: reason, Cause: c.last,
+		Kind: kind, Policy: c.policy.name, Source: c.policy.source, RetryAfter: retryAfter, Reason: reason, Cause: c.failure(),
 	}
 	c.err, c.class, c.own = err, classRejection, false
 	return err

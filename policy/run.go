@@ -47,13 +47,19 @@ type state struct {
 	policy    *Policy
 	plan      *plan
 	caller    context.Context
-	outer     *Attempt     // that the call is made in, if any
-	end       instant      // the time limit of all attempts together; 0: none
-	waiting   *madeContext // caller with that limit; made when the call waits
-	number    int          // of the attempt
-	attempter Attempter    // the last
-	held      holding      // of the attempt being made
-	last      error        // of the attempt before, if any
+	outer     *Attempt  // that the call is made in, if any
+	end       instant   // the time limit of all attempts together; 0: none
+	waited    *waited   // nil: the call has not waited
+	number    int       // of the attempt
+	attempter Attempter // the last
+	held      holding   // of the attempt being made
+}
+
+// waited is what only a call needs that waits.
+type waited struct {
+	context.Context        // the caller's, with the time limit of all attempts together
+	cancel          func() // nil: there is no limit
+	failure         error  // of the attempt before the wait; nil: there was none
 }
 
 // begin sets the limits of all attempts together: the total timeout, and the operation's.
@@ -143,13 +149,14 @@ func (c *Call) over() bool { return c.end != 0 && now() >= c.end || c.caller.Err
 
 // interrupt ends a call that was over while no attempt was running.
 func (c *Call) interrupt() {
+	c.own = false
 	if c.caller.Err() == nil {
-		c.timeOut(c.endedBy(), c.last)
+		c.timeOut(c.endedBy(), c.failure())
 		return
 	}
 	err := ended(c.caller)
-	if c.last != nil {
-		err = fmt.Errorf("%w before the next attempt: %w", err, c.last)
+	if failure := c.failure(); failure != nil {
+		err = fmt.Errorf("%w before the next attempt: %w", err, failure)
 	}
 	c.err, c.class = err, classCallerDone
 }
@@ -165,11 +172,11 @@ func (c *Call) retry() bool {
 		return false
 	}
 	c.publishRetry(delay)
-	c.last, c.err, c.raised, c.abandoned = unmarked(c.err), nil, false, false
+	ctx.failure = unmarked(c.err)
+	c.err, c.raised, c.abandoned = nil, false, false
 	if sleep(ctx, delay) {
 		return true
 	}
-	c.own = false
 	c.interrupt()
 	return false
 }
@@ -221,22 +228,31 @@ func (c *Call) answered(fallbackErr, err error) error {
 }
 
 // toWait returns the caller's context with the time limit of all attempts together.
-func (c *Call) toWait() context.Context {
-	if c.end == 0 {
-		return c.caller
-	}
-	if c.waiting == nil {
+func (c *Call) toWait() *waited {
+	switch {
+	case c.waited != nil:
+	case c.end == 0:
+		c.waited = &waited{Context: c.caller}
+	default:
 		left := c.end.since(now())
 		ctx, cancel := context.WithDeadlineCause(c.caller, time.Now().Add(left), c.endedBy())
-		c.waiting = &madeContext{ctx, cancel}
+		c.waited = &waited{Context: ctx, cancel: cancel}
 	}
-	return c.waiting
+	return c.waited
+}
+
+// failure is that of the attempt before, nil if there was none.
+func (c *Call) failure() error {
+	if c.waited == nil {
+		return nil
+	}
+	return c.waited.failure
 }
 
 // leave gives back what the call still has.
 func (c *Call) leave() {
 	c.release()
-	if c.waiting != nil {
-		c.waiting.cancel()
+	if c.waited != nil && c.waited.cancel != nil {
+		c.waited.cancel()
 	}
 }
