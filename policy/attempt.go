@@ -33,7 +33,7 @@ const (
 	holdsToken                      // the token of the plan's limiter
 	holdsTurn                       // it is one of those that budget lets run at once
 	holdsSlot                       // the slot of the plan's bulkhead; an abandoned attempt may keep it
-	hasEnded                        // and with it a context that has a deadline
+	isOver                          // and with it a context that has a deadline
 )
 
 // madeContext is an attempt's context as package context makes it, with a timer and a channel.
@@ -85,7 +85,7 @@ func (a *Attempt) Err() error {
 	if a.deadline == 0 {
 		return a.caller.Err()
 	}
-	if a.made.Load() == nil && a.marks.Load()&hasEnded == 0 && now() < a.deadline && a.caller.Err() == nil {
+	if a.made.Load() == nil && a.marks.Load()&isOver == 0 && now() < a.deadline && a.caller.Err() == nil {
 		return nil
 	}
 	return a.context().Err() // which does not change any more once it is not nil
@@ -96,9 +96,9 @@ func (a *Attempt) Value(key any) any {
 	switch key {
 	case attemptKey{}:
 		return a
-	case ctxkey.Cancel:
-		if a.deadline != 0 {
-			return a.context().Value(key)
+	case ctxkey.Cancel: // asked for once Done was, or Err has told of an end
+		if made := a.made.Load(); made != nil {
+			return made.Value(key)
 		}
 	}
 	return a.caller.Value(key)
@@ -117,7 +117,7 @@ func (a *Attempt) context() context.Context {
 		cancel()
 		return a.made.Load()
 	}
-	if a.marks.Load()&hasEnded != 0 { // before or just now
+	if a.marks.Load()&isOver != 0 { // before or just now
 		cancel()
 	}
 	return made
@@ -132,7 +132,7 @@ func (a *Attempt) end(abandoned bool) {
 	}
 	// In one step, for a context that is made at this moment looks whether it has ended.
 	for marks := a.marks.Load(); ; marks = a.marks.Load() {
-		if a.marks.CompareAndSwap(marks, marks&^held|hasEnded) {
+		if a.marks.CompareAndSwap(marks, marks&^held|isOver) {
 			if marks&held&holdsSlot != 0 {
 				a.plan.bulkhead.release()
 			}
