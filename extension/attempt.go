@@ -39,8 +39,8 @@ type attempt struct {
 }
 
 const (
-	ready     int32 = iota // it is made
-	running                // everything is the attempt's
+	running   int32 = iota // everything is the attempt's
+	ready                  // its goroutine has not begun
 	over                   // it has returned in time: everything is the field's again
 	expired                // it has returned, but its time was up: its context stays ended, errors go to the field
 	released               // it was over, and its context has ended with the operation or the next attempt's begin
@@ -152,7 +152,7 @@ func (a *attempt) Done() <-chan struct{} {
 // begin makes the context the attempt's. It reports false if the attempt was abandoned before its
 // goroutine got to run.
 func (a *attempt) begin() bool {
-	if !a.state.CompareAndSwap(ready, running) {
+	if a.under.enforced && !a.state.CompareAndSwap(ready, running) {
 		return false
 	}
 	if before := a.before(); before != nil {

@@ -64,6 +64,9 @@ func (a *attempt) begun() *attempt {
 // prepare makes an attempt one at the field of ctx, after the last if there was one.
 func (a *attempt) prepare(ctx context.Context, state any, f *field, last *attempt) {
 	a.op, a.under = state.(*operation), f
+	if f.enforced {
+		a.state.Store(ready)
+	}
 	if last != nil {
 		a.fc, a.guarded, a.selected, a.marked = last.fc, last.guarded, last.selected, last.marked
 		a.demand().before = last

@@ -5,9 +5,9 @@ import "time"
 // holding is what an attempt holds of the gates that it has passed.
 type holding struct {
 	attempt   *Attempt // nil: it is not made yet
-	marks     uint32   // of the gates
-	permitted bool     // permit is one
-	verdict   outcome  // for the breaker
+	passed    gateSet
+	permitted bool    // permit is one
+	verdict   outcome // for the breaker
 	permit    permit
 }
 
@@ -71,7 +71,7 @@ func (c *Call) takeTurn(breaker *CircuitBreaker) bool {
 		c.interrupt()
 		return false
 	}
-	c.held.marks |= holdsTurn
+	c.held.passed |= passedTurns
 	return c.mayTry(breaker) // by now
 }
 
@@ -82,7 +82,7 @@ func (c *Call) takeSlot() bool {
 	}
 	switch admission := c.enter(bulkhead); admission {
 	case admitted:
-		c.held.marks |= holdsSlot
+		c.held.passed |= passedBulkhead
 		return true
 	case gaveUp:
 		c.interrupt()
@@ -124,7 +124,7 @@ func (c *Call) takeToken(limiter *RateLimiter, breaker *CircuitBreaker) bool {
 		limiter.refundAt(time.Now(), token)
 		return false
 	}
-	c.held.marks |= holdsToken
+	c.held.passed |= passedLimiter
 	return true
 }
 
@@ -140,7 +140,7 @@ func (c *Call) takePermit(breaker *CircuitBreaker) bool {
 	if c.held.permit, c.held.permitted = breaker.isClosed(); !c.held.permitted && !c.takeProbe(breaker) {
 		return false
 	}
-	c.held.marks |= holdsBreaker
+	c.held.passed |= passedBreaker
 	return true
 }
 
@@ -178,10 +178,10 @@ func (c *Call) release() {
 	switch a := c.held.attempt; {
 	case a != nil:
 		a.end(c.abandoned)
-	case c.held.marks&holdsSlot != 0:
+	case c.held.passed&passedBulkhead != 0:
 		c.plan.bulkhead.release()
 	}
-	if c.held.marks&holdsTurn != 0 {
+	if c.held.passed&passedTurns != 0 {
 		c.Budget.turns.release()
 	}
 	c.held = holding{}

@@ -25,15 +25,24 @@ type Attempt struct {
 	made     atomic.Pointer[madeContext]
 
 	number int32
-	marks  atomic.Uint32 // the bits below
+	passed gateSet
+	phase  atomic.Uint32 // one of those below
 }
 
+// gateSet are gates that an attempt has passed.
+type gateSet uint8
+
 const (
-	holdsBreaker uint32 = 1 << iota // the permit of the plan's breaker
-	holdsToken                      // the token of the plan's limiter
-	holdsTurn                       // it is one of those that budget lets run at once
-	holdsSlot                       // the slot of the plan's bulkhead; an abandoned attempt may keep it
-	isOver                          // and with it a context that has a deadline
+	passedBreaker  gateSet = 1 << iota // with the permit of the plan's breaker
+	passedLimiter                      // with a token of the plan's
+	passedBulkhead                     // with a slot of the plan's
+	passedTurns                        // as one of those that budget lets run at once
+)
+
+const (
+	underWay    uint32 = iota
+	keepingSlot        // it was abandoned, and keeps nothing but its slot until it ends
+	done               // it holds nothing any more
 )
 
 // madeContext is an attempt's context as package context makes it, with a timer and a channel.
@@ -85,7 +94,7 @@ func (a *Attempt) Err() error {
 	if a.deadline == 0 {
 		return a.caller.Err()
 	}
-	if a.made.Load() == nil && a.marks.Load()&isOver == 0 && now() < a.deadline && a.caller.Err() == nil {
+	if a.made.Load() == nil && a.phase.Load() == underWay && now() < a.deadline && a.caller.Err() == nil {
 		return nil
 	}
 	return a.context().Err() // which does not change any more once it is not nil
@@ -117,7 +126,7 @@ func (a *Attempt) context() context.Context {
 		cancel()
 		return a.made.Load()
 	}
-	if a.marks.Load()&isOver != 0 { // before or just now
+	if a.phase.Load() != underWay { // before or just now
 		cancel()
 	}
 	return made
@@ -126,21 +135,26 @@ func (a *Attempt) context() context.Context {
 // end ends the attempt, and with it a context that has a deadline. What it holds of the gates it
 // gives back, but for the slot of an abandoned one whose bulkhead says so.
 func (a *Attempt) end(abandoned bool) {
-	held := holdsBreaker | holdsToken | holdsTurn | holdsSlot
-	if abandoned && a.plan.bulkhead != nil && a.plan.bulkhead.settings.holdAbandoned {
-		held &^= holdsSlot
+	keeps := abandoned && a.plan.bulkhead != nil && a.plan.bulkhead.settings.holdAbandoned
+	if !keeps || !a.phase.CompareAndSwap(underWay, keepingSlot) { // it may have landed before
+		a.phase.Store(done)
+		a.releaseSlot()
 	}
-	// In one step, for a context that is made at this moment looks whether it has ended.
-	for marks := a.marks.Load(); ; marks = a.marks.Load() {
-		if a.marks.CompareAndSwap(marks, marks&^held|isOver) {
-			if marks&held&holdsSlot != 0 {
-				a.plan.bulkhead.release()
-			}
-			break
-		}
-	}
-	if made := a.made.Load(); made != nil {
+	if made := a.made.Load(); made != nil { // looked for after the change, which context looks for after it has made one
 		made.cancel()
+	}
+}
+
+// landed is told of an abandoned attempt when it has ended after all.
+func (a *Attempt) landed() {
+	if a.phase.Swap(done) == keepingSlot {
+		a.releaseSlot()
+	}
+}
+
+func (a *Attempt) releaseSlot() {
+	if a.passed&passedBulkhead != 0 {
+		a.plan.bulkhead.release()
 	}
 }
 
@@ -166,10 +180,14 @@ func (a *Attempt) outOfTime() bool {
 	return context.Cause(made) == error(a.timeUp)
 }
 
-// has reports whether the attempt, or one around it, has the mark for a gate.
-func (a *Attempt) has(mark uint32, gate func(*Attempt) bool) bool {
+// has reports whether the attempt, or one around it, has passed the gate and still holds what it was
+// granted there.
+func (a *Attempt) has(passed gateSet, is func(*Attempt) bool) bool {
 	for ; a != nil; a = a.outer {
-		if a.marks.Load()&mark != 0 && gate(a) {
+		if a.passed&passed == 0 || !is(a) {
+			continue
+		}
+		if phase := a.phase.Load(); phase == underWay || phase == keepingSlot && passed == passedBulkhead {
 			return true
 		}
 	}
@@ -178,27 +196,20 @@ func (a *Attempt) has(mark uint32, gate func(*Attempt) bool) bool {
 
 // holdsBreaker reports whether the attempt, or one around it, runs with b's permit.
 func (a *Attempt) holdsBreaker(b *CircuitBreaker) bool {
-	return a.has(holdsBreaker, func(o *Attempt) bool { return o.plan.breaker == b })
+	return a.has(passedBreaker, func(o *Attempt) bool { return o.plan.breaker == b })
 }
 
 // holdsSlot reports whether the attempt, or one around it, has a slot of b.
 func (a *Attempt) holdsSlot(b *Bulkhead) bool {
-	return a.has(holdsSlot, func(o *Attempt) bool { return o.plan.bulkhead == b })
+	return a.has(passedBulkhead, func(o *Attempt) bool { return o.plan.bulkhead == b })
 }
 
 // holdsToken reports whether the attempt, or one around it, runs with l's token.
 func (a *Attempt) holdsToken(l *RateLimiter) bool {
-	return a.has(holdsToken, func(o *Attempt) bool { return o.plan.limiter == l })
+	return a.has(passedLimiter, func(o *Attempt) bool { return o.plan.limiter == l })
 }
 
 // holdsTurn reports whether the attempt, or one around it, is one of those that b lets run.
 func (a *Attempt) holdsTurn(b *Budget) bool {
-	return a.has(holdsTurn, func(o *Attempt) bool { return o.budget == b })
-}
-
-// releaseSlot gives the slot back, if the attempt still has one.
-func (a *Attempt) releaseSlot() {
-	if a.marks.And(^holdsSlot)&holdsSlot != 0 {
-		a.plan.bulkhead.release()
-	}
+	return a.has(passedTurns, func(o *Attempt) bool { return o.budget == b })
 }

@@ -102,7 +102,7 @@ func (c *Call) makeAttempt() {
 			a.deadline, a.timeUp = deadline, c.policy.attemptTimeUp
 		}
 	}
-	a.marks.Store(c.held.marks)
+	a.passed = c.held.passed
 	c.held.attempt, c.attempter, c.own = a, attempter, true
 }
 

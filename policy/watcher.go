@@ -132,7 +132,7 @@ func (w *Watcher) abandon(f *flight, a *Attempt, p *Policy) bool {
 	ofPolicy.add()
 	ofRegistry.add()
 	f.afterward = func() {
-		a.releaseSlot()
+		a.landed()
 		ofPolicy.done()
 		ofRegistry.done()
 	}
