@@ -47,7 +47,7 @@ func WithoutDegraded() Option {
 func (r *resolution) answered(err error) {
 	entry := degraded{
 		Code: r.op.extension.answers.Code(err), Age: r.stale.servedAge(),
-		shared: r.op.server.isFinder(r.field.fieldKey), told: len(graphql.GetFieldErrors(r.ctx, r.fc)),
+		shared: r.field.finder, told: len(graphql.GetFieldErrors(r.ctx, r.fc)),
 	}
 	for _, path := range r.paths() {
 		entry.Path = path

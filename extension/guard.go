@@ -36,6 +36,9 @@ func Guard[T any](ctx context.Context, coordinate string, resolve func(context.C
 		return resolve(ctx)
 	}
 	r.Maker, r.Function = guards[T]{r.field}, resolve
+	if !r.selected {
+		r.Maker = guardsWithin[T]{r.field}
+	}
 	defer cutOff[T](&r.Call) // also where a function of the user's panics
 	value, err := r.field.policy.Run(r.context(), &r.Call)
 	return guarded[T](&r, value, err)
@@ -98,7 +101,18 @@ func (g guards[T]) MakeAttempt(ctx context.Context, state, function any, last po
 		return a
 	}
 	a.prepare(ctx, state, g.field, nil)
-	a.guard(ctx)
+	a.guarded = true
+	return a
+}
+
+// guardsWithin makes the attempts at a field with a guard that is called within another field.
+type guardsWithin[T any] struct{ *field }
+
+func (g guardsWithin[T]) MakeAttempt(ctx context.Context, state, function any, last policy.Attempter) policy.Attempter {
+	a := guards[T](g).MakeAttempt(ctx, state, function, last).(*guardedAttempt[T])
+	if last == nil {
+		a.leaveField()
+	}
 	return a
 }
 
@@ -169,28 +183,26 @@ func isSelected(ctx context.Context, fc *graphql.FieldContext, f *field) bool {
 	return fc.Object == f.object && fc.Field.Name == f.name
 }
 
-// guard makes the attempt a guarded one.
-func (a *attempt) guard(ctx context.Context) {
-	a.guarded = true
-	if a.selected = isSelected(ctx, a.fc, a.under); !a.selected {
-		own := graphql.FieldContext{}
-		if a.fc != nil {
-			own = *a.fc // of the field that the call is made in, which may make others at the same time
-		}
-		a.fc, a.marked = &own, own.NonNull
+// leaveField gives the attempt a field context that is not the one of the field that the call is made
+// in, which may make others at the same time.
+func (a *attempt) leaveField() {
+	own := graphql.FieldContext{}
+	if a.fc != nil {
+		own = *a.fc
 	}
+	a.fc, a.selected, a.marked = &own, false, own.NonNull
 }
 
 // guarding returns the operation and the field as the extension that was registered first, of
 // those that have a policy for it, knows them.
 func (op *operation) guarding(key fieldKey) (by *operation, f *field) {
-	if op.server.isFinder(key) {
-		by, f = op, op.fieldOf(key) // without a policy, the operation's time ends it here alone
-	}
-	for ; op != nil; op = op.outer {
-		if found := op.server.fields[key]; found != nil {
-			by, f = op, found
+	for outer := op; outer != nil; outer = outer.outer {
+		if found := outer.server.fields[key]; found != nil {
+			by, f = outer, found
 		}
+	}
+	if f == nil && op.server.isFinder(key) {
+		return op, op.fieldOf(key) // without a policy, the operation's time ends it here alone
 	}
 	return by, f
 }

@@ -76,7 +76,7 @@ func (a *attempt) prepare(ctx context.Context, state any, f *field, last *attemp
 		return
 	}
 	a.fc, a.selected = graphql.GetFieldContext(ctx), true
-	a.marked = a.fc.NonNull
+	a.marked = a.fc != nil && a.fc.NonNull
 }
 
 // leave is deferred by an attempt that has begun, and tells whether the resolver has returned.
@@ -101,8 +101,7 @@ type resulting interface{ result() any }
 
 // failure is what the resolver's value and err mean to the policy.
 func (a *attempt) failure(value resulting, err error) error {
-	f := a.under
-	if a.guarded && (f.batch || a.op.server.isFinder(f.fieldKey)) {
+	if f := a.under; a.guarded && (f.batch || f.finder) {
 		err = a.batchFailure(value.result(), err)
 	}
 	if err != nil {

@@ -47,6 +47,7 @@ type field struct {
 	takesNull bool
 	bare      bool  // there is no policy: only the operation's time ends it
 	batch     bool  // one call answers for all items of a list
+	finder    bool  // it is an entity finder of federation's
 	guarded   bool  // it runs under its policy in its guard, not in the middleware
 	kept      *kept // values to answer with; nil: none are kept
 	noStream  any   // what to return for a stream that does not start; nil for other fields
@@ -102,8 +103,9 @@ func (e *Extension) compose(c *check) (*server, error) {
 		}
 		key := fieldKey{f.Object, f.Name}
 		made.fields[key] = &field{
-			fieldKey: key, definition: f.Definition, policy: policies[i], enforced: policies[i].Enforced(), idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull,
-			takesNull: c.generated.takesNull(f), batch: c.generated.isBatch(f), noStream: c.generated.noStream(f),
+			fieldKey: key, definition: f.Definition, policy: policies[i], enforced: policies[i].Enforced(),
+			idempotent: f.Idempotent, nonNull: f.Definition.Type.NonNull, takesNull: c.generated.takesNull(f),
+			batch: c.generated.isBatch(f), finder: isEntityFinder(c.schema, f), noStream: c.generated.noStream(f),
 			guarded: c.generated.guarded[f.Coordinate()], kept: e.keeps(f.Coordinate()),
 		}
 	}
@@ -130,7 +132,9 @@ func (e *Extension) unprotected(c *check, protected map[fieldKey]*field) (map[fi
 				continue
 			}
 			found := schema.Field{Object: definition.Name, Name: f.Name, Definition: f}
-			fields = append(fields, &field{fieldKey: key, bare: true, batch: c.generated.isBatch(found)})
+			fields = append(fields, &field{
+				fieldKey: key, bare: true, batch: c.generated.isBatch(found), finder: isEntityFinder(c.schema, found),
+			})
 			compositions = append(compositions, policy.Composition{Name: found.Coordinate(), Bare: true})
 		}
 	}
