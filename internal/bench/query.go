@@ -128,6 +128,23 @@ func growthCases() []benchCase {
 	return append(cases, bare)
 }
 
+// interceptors are what can be put around the same fields without this library. Those that do
+// nothing, or nothing but hand off, are the floor of all that does something.
+func interceptors(n int, mode policy.TimeoutMode) []rival {
+	all := []rival{
+		{name: noOp, setUp: oneField("guarded", n, withNoOp)},
+		{name: failsafeGo + " interceptor", setUp: oneField("guarded", n, func(r *graph.Resolver) (*server, error) {
+			return newAround(r, throughExecutor(newRivalPolicies().compose(fourStages...))), nil
+		})},
+	}
+	if mode == policy.Enforced {
+		all = append(all, rival{name: handingOff + " interceptor", setUp: oneField("guarded", n, func(r *graph.Resolver) (*server, error) {
+			return newAround(r, handOff), nil
+		})})
+	}
+	return all
+}
+
 // queryCases are whole operations.
 func queryCases() (cases []benchCase) {
 	most := map[policy.TimeoutMode]float64{policy.Cooperative: 1.08, policy.Enforced: 1.35}
@@ -142,6 +159,7 @@ func queryCases() (cases []benchCase) {
 				c.mostBefore = 1.1
 			case 1000:
 				c.rivals[0].mostRatio = most[mode]
+				c.rivals = append(c.rivals, interceptors(n, mode)...)
 			}
 			return c
 		})...)

@@ -112,21 +112,21 @@ func (g gate) rivalField(t *stand) (loop, error) {
 	return calling(t, newServer(r), r, throughExecutor(g.rivalExecutor()), rejected(g.rivalReason))
 }
 
-// rejectionCases are calls that never reach the resolver. To the client, or unmapped, they come
-// to gqlgen as they are.
+// rejectionCases are calls that never reach the resolver. What they cost beyond the policy's own,
+// which is bounded, is making a GraphQL error of its error for the client; unmapped, gqlgen does that.
 func rejectionCases() (cases []benchCase) {
 	for _, g := range []gate{openBreaker, fullBulkhead} {
 		cases = append(cases, underEach("field/"+g.name, func(by hook, mode policy.TimeoutMode) benchCase {
-			return g.limit(benchCase{
+			return benchCase{
 				ours:   g.field(by, mode),
 				rivals: []rival{{name: failsafeGo, setUp: g.rivalField}},
-			})
+			}
 		})...)
 		cases = append(cases, underEach("field/"+g.name+"-unmapped", func(by hook, mode policy.TimeoutMode) benchCase {
-			return g.limit(benchCase{
+			return benchCase{
 				ours:   g.field(by, mode, extension.WithoutErrorMapping()),
 				rivals: []rival{{name: failsafeGo, setUp: g.rivalField}},
-			})
+			}
 		})...)
 	}
 	return cases

@@ -50,6 +50,20 @@ func newIntercepted(resolver *graph.Resolver) *server {
 	return s
 }
 
+// newAround returns a server whose only extension makes calls of resolvers in that way. The resolvers
+// get the field's context: an attempt's would end with the attempt, and gqlgen makes it that of the
+// field's children.
+func newAround(resolver *graph.Resolver, call caller) *server {
+	s := newServer(resolver)
+	s.executor.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+		if !graphql.GetFieldContext(ctx).IsResolver {
+			return next(ctx)
+		}
+		return call(ctx, func(context.Context) (any, error) { return next(ctx) })
+	})
+	return s
+}
+
 // newProtected returns a server whose guarded field runs under a policy of the spec, and the
 // registry that has it, beside other presets.
 func newProtected(
