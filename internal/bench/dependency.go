@@ -57,6 +57,31 @@ func idle(*stand) *dependency {
 	return d
 }
 
+// deep uses the stack as what calls anything does: gqlgen's goroutines have a small one, which grows
+// then, with or without a policy.
+func deep(*stand) *dependency {
+	d := &dependency{answer: new(7)}
+	d.ask = func(context.Context) (*int, error) {
+		if useStack(byte(*d.answer)) == 0 {
+			return nil, errDown
+		}
+		return d.answer, nil
+	}
+	return d
+}
+
+//go:noinline
+func useStack(b byte) (sum byte) {
+	var used [2048]byte
+	for i := range used {
+		used[i] = b
+	}
+	for _, b := range used {
+		sum |= b
+	}
+	return sum
+}
+
 // flaky fails once in each call.
 func flaky(*stand) *dependency {
 	d := &dependency{answer: new(7), attempts: 2}

@@ -163,6 +163,14 @@ func queryCases() (cases []benchCase) {
 			}
 			return c
 		})...)
+		if n == 1000 {
+			cases = append(cases, underEach("query/1000/guarded-deep", func(by hook, mode policy.TimeoutMode) benchCase {
+				return benchCase{
+					ours:   oneFieldOf("guarded", n, withPolicies(by, mode, n), deep),
+					rivals: []rival{{name: noExtension, setUp: oneFieldOf("guarded", n, withoutExtension, deep)}},
+				}
+			})...)
+		}
 		cases = append(cases, benchCase{
 			name:   fmt.Sprintf("query/%d/unguarded", n),
 			ours:   oneField("resolved", n, withPolicies(middleware, policy.Enforced, n)),
