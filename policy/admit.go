@@ -175,7 +175,8 @@ func (c *Call) release() {
 	if c.held.permitted {
 		changes = c.plan.breaker.record(c.held.permit, c.held.verdict)
 	}
-	switch a := c.held.attempt; {
+	a := c.held.attempt
+	switch {
 	case a != nil:
 		a.end(c.abandoned)
 	case c.held.passed&passedBulkhead != 0:
@@ -187,5 +188,8 @@ func (c *Call) release() {
 	c.held = holding{}
 	if changes != nil {
 		c.publishChanges(changes)
+	}
+	if a != nil && a.began != 0 {
+		c.publishAttempt(a)
 	}
 }

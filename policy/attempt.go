@@ -24,6 +24,7 @@ type Attempt struct {
 	timeUp   *Error  // why the context ends at the deadline
 	made     atomic.Pointer[madeContext]
 
+	began  instant // 0: nobody asks for its end to be told
 	number int32
 	passed gateSet
 	phase  atomic.Uint32 // one of those below

@@ -125,6 +125,24 @@ func (c class) outcome() outcome {
 	}
 }
 
+// told is what the end of an attempt or call of the class is told as.
+func (c class) told() Outcome {
+	switch c {
+	case classSuccess:
+		return OutcomeSuccess
+	case classCallerDone:
+		return OutcomeCancelled
+	case classTimeout, classOutOfTime:
+		return OutcomeTimeout
+	case classRejection:
+		return OutcomeRejected
+	case classClientError:
+		return OutcomeClientError
+	default:
+		return OutcomeFailure
+	}
+}
+
 // answered is the built-in answer for FallbackSpec.FallbackIf.
 func (c class) answered() bool { return c != classCallerDone && c != classClientError }
 

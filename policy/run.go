@@ -48,6 +48,7 @@ type state struct {
 	plan      *plan
 	caller    context.Context
 	outer     *Attempt  // that the call is made in, if any
+	began     instant   // 0: nobody asks for the call's end to be told
 	end       instant   // the time limit of all attempts together; 0: none
 	waited    *waited   // nil: the call has not waited
 	number    int       // of the attempt
@@ -65,6 +66,7 @@ type waited struct {
 // begin sets the limits of all attempts together: the total timeout, and the operation's.
 func (c *Call) begin(p *Policy, ctx context.Context) {
 	c.policy, c.plan, c.caller, c.outer = p, p.plan.Load(), ctx, attemptOf(ctx)
+	c.began, c.class = c.counted(), classPanic // which a panic leaves in place
 	if c.Budget == nil && c.outer != nil {
 		c.Budget = c.outer.budget
 	}
@@ -102,8 +104,8 @@ func (c *Call) makeAttempt() {
 			a.deadline, a.timeUp = deadline, c.policy.attemptTimeUp
 		}
 	}
-	a.passed = c.held.passed
-	c.held.attempt, c.attempter, c.own = a, attempter, true
+	a.passed, a.began = c.held.passed, c.counted()
+	c.held.attempt, c.attempter, c.own, c.class = a, attempter, true, classPanic
 }
 
 // judge decides what the outcome of the attempt was. Once its time was up it is a timeout, whatever
@@ -222,8 +224,8 @@ func (c *Call) answered(fallbackErr, err error) error {
 	case same(fallbackErr, err):
 		return fallbackErr
 	default:
-		c.own = false
-		return &FallbackError{Err: fallbackErr, Cause: err}
+		c.own, c.err = false, &FallbackError{Err: fallbackErr, Cause: err}
+		return c.err
 	}
 }
 
@@ -254,5 +256,8 @@ func (c *Call) leave() {
 	c.release()
 	if c.waited != nil && c.waited.cancel != nil {
 		c.waited.cancel()
+	}
+	if c.began != 0 {
+		c.publishCall()
 	}
 }
