@@ -10,8 +10,8 @@
 // It is a module of its own, for nobody who uses the library should get what it is measured
 // against. To measure another checkout of the library, give it a go.mod that names that:
 //
-//	sed "s#=> ../..#=> $checkout#" go.mod >/tmp/other.mod; cp go.sum /tmp/other.sum
-//	go run -modfile /tmp/other.mod .
+//	sed "s#=> ../..#=> $checkout#" go.mod >"$scratch/other.mod"; cp go.sum "$scratch/other.sum"
+//	go run -modfile "$scratch/other.mod" .
 //
 // With -json, each run prints a document for the other's -before, which adds what has become of
 // the ratios in between.
