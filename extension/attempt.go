@@ -70,7 +70,11 @@ func (a *attempt) Deadline() (time.Time, bool) {
 			return a.Caller().Deadline()
 		}
 	}
-	return a.Attempt.Deadline()
+	limit := a.timeLimit()
+	if deadline, limited := a.Caller().Deadline(); limit.IsZero() || limited && deadline.Before(limit) {
+		return deadline, limited
+	}
+	return limit, true
 }
 
 // Err is the attempt's, and the field's once the attempt is over.
@@ -85,9 +89,12 @@ func (a *attempt) Err() error {
 		return err
 	case released:
 		return cmp.Or(a.Caller().Err(), context.Canceled)
-	default:
-		return a.Attempt.Err()
 	}
+	err := a.Attempt.Err()
+	if err != nil {
+		a.catchUp() // the timer may be late
+	}
+	return err
 }
 
 // Value finds what the field's context holds. The response context is a private one, unless the
@@ -100,7 +107,7 @@ func (a *attempt) Value(key any) any {
 	}
 	switch key {
 	case ctxkey.Cancel:
-		if root, ok := a.rooted(); ok {
+		if root := a.rooted(); root != nil {
 			return root.Value(key)
 		}
 	case responseKey:
@@ -139,13 +146,16 @@ func (a *attempt) Done() <-chan struct{} {
 	switch state := a.state.Load(); {
 	case state == over:
 		return a.Caller().Done()
-	case state == running && a.Attempt.Done() == nil:
-		return nil
 	case d.root.Context == nil:
-		d.root = newRoot()
-		d.unwatch = context.AfterFunc(&a.Attempt, a.cancelled)
+		if state == running && a.timeLimitLocked().IsZero() && a.Caller().Done() == nil {
+			return nil
+		}
+		d.root.make(a)
+		if state == running {
+			a.op.scope.Load().roots.watch(&d.root)
+		}
 	}
-	a.catchUpLocked()
+	a.catchUpLocked() // after the watch has begun, which tells only of what happens later
 	return d.root.Done()
 }
 
@@ -169,24 +179,19 @@ func (a *attempt) finish() {
 	if a.demanded.Load() == nil && a.Ended() == nil && a.state.CompareAndSwap(running, over) && a.demanded.Load() == nil {
 		return // nobody can wait for anything
 	}
-	if a.handBack() {
-		a.op.scope.Load().add(a)
-	}
+	a.handBack()
 }
 
-// handBack makes the context the field's if the attempt has returned in time, and reports
-// whether somebody may still wait for the attempt's to be done.
-func (a *attempt) handBack() (awaited bool) {
+// handBack makes the context the field's if the attempt has returned in time. Somebody may still wait
+// for the attempt's to be done.
+func (a *attempt) handBack() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if state := a.state.Load(); state != running && state != over {
-		return false
+		return
 	}
 	d := a.demand()
 	d.returnLocked()
-	if d.root.Context != nil {
-		d.unwatch()
-	}
 	if a.Ended() != nil {
 		after := expired
 		if a.guarded {
@@ -195,14 +200,16 @@ func (a *attempt) handBack() (awaited bool) {
 		}
 		a.state.Store(after)
 		a.catchUpLocked()
-		return false
+		return
 	}
 	a.state.Store(over)
 	if d.root.Context == nil {
-		return false
+		return
 	}
-	d.unwatch = context.AfterFunc(a.Caller(), a.release)
-	return true
+	if !d.root.roots.keep(&d.root) {
+		a.releaseLocked()
+	}
+	a.catchUpLocked() // the watch may have told of the caller's end just before
 }
 
 // revive makes the context of an expired attempt the field's: a fallback's value answers the
@@ -220,7 +227,6 @@ func (a *attempt) revive() {
 // one may be, is abandoned. Otherwise its context ends, for gqlgen has no use for it any more.
 func (a *attempt) supersede() {
 	if !a.abandon() {
-		a.op.scope.Load().remove(a)
 		a.release()
 	}
 }
@@ -229,11 +235,12 @@ func (a *attempt) supersede() {
 func (a *attempt) release() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.releaseLocked()
+}
+
+func (a *attempt) releaseLocked() {
 	if a.state.CompareAndSwap(over, released) {
-		if d := a.demanded.Load(); d != nil && d.root.Context != nil {
-			d.unwatch()
-			a.catchUpLocked()
-		}
+		a.catchUpLocked()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 )
@@ -12,7 +13,7 @@ import (
 // attempt's mu.
 type demanded struct {
 	root     root          // made when somebody asks for Done before the attempt is over
-	unwatch  func() bool   // stops watching the context that ends the root
+	limit    time.Time     // the attempt's own, as it was told; zero: there is none, or nobody has asked
 	response *response     // a private one
 	returned chan struct{} // closed when the attempt has returned; made when the field waits for it
 	told     bool          // returned is closed
@@ -39,16 +40,32 @@ func (a *attempt) demand() *demanded {
 	return d
 }
 
-// rooted returns the root, if somebody has asked for Done and the attempt is not over.
-func (a *attempt) rooted() (root, bool) {
+// rooted returns the root, nil if nobody has asked for Done or the attempt is over.
+func (a *attempt) rooted() *root {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.demanded.Load()
 	if d == nil || d.root.Context == nil || a.state.Load() == over {
-		return root{}, false
+		return nil
 	}
 	a.catchUpLocked()
-	return d.root, true
+	return &d.root
+}
+
+// timeLimit returns when the attempt's own time is up, always in the same words: to read the clock anew
+// would move it by the time that this takes. It is zero if there is none.
+func (a *attempt) timeLimit() time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.timeLimitLocked()
+}
+
+func (a *attempt) timeLimitLocked() time.Time {
+	d := a.demand()
+	if d.limit.IsZero() {
+		d.limit = a.TimeLimit()
+	}
+	return d.limit
 }
 
 // before returns the attempt before one that has not begun, nil if there is none.
@@ -59,8 +76,8 @@ func (a *attempt) before() *attempt {
 	return nil
 }
 
-// cancelled tells those who wait that the attempt was cancelled.
-func (a *attempt) cancelled() {
+// catchUp tells those who wait if the attempt's context has ended.
+func (a *attempt) catchUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.catchUpLocked()
@@ -69,7 +86,7 @@ func (a *attempt) cancelled() {
 // catchUpLocked ends the root if the attempt's context has ended.
 func (a *attempt) catchUpLocked() {
 	d := a.demanded.Load()
-	if d == nil || d.root.Context == nil {
+	if d == nil || d.root.Context == nil || d.root.ended() {
 		return
 	}
 	switch a.state.Load() {
@@ -79,6 +96,10 @@ func (a *attempt) catchUpLocked() {
 		}
 	case expired:
 		d.root.endWith(&a.Attempt, a.Ended())
+	case over:
+		if a.Caller().Err() != nil {
+			a.releaseLocked()
+		}
 	case released:
 		d.root.endWith(a.Caller(), cmp.Or(a.Caller().Err(), context.Canceled))
 	}

@@ -109,13 +109,12 @@ func (op *operation) responses(next graphql.ResponseHandler) graphql.ResponseHan
 type scope struct {
 	budgeting *budgeting // nil: there is no budget
 	watcher   policy.Watcher
+	roots     roots
 
 	mu sync.Mutex
 	// All below is guarded by mu.
 	started  *policy.Budget // made when the first field asks for it
-	ended    bool
-	attempts map[*attempt]struct{}
-	degraded []degraded // fields
+	degraded []degraded     // fields
 }
 
 // budget returns what the fields of the scope may take together, nil for no limit. The time of a
@@ -132,35 +131,7 @@ func (s *scope) budget() *policy.Budget {
 	return s.started
 }
 
-// add makes the scope's end release the attempt.
-func (s *scope) add(a *attempt) {
-	s.mu.Lock()
-	if !s.ended {
-		if s.attempts == nil {
-			s.attempts = map[*attempt]struct{}{}
-		}
-		s.attempts[a] = struct{}{}
-		s.mu.Unlock()
-		return
-	}
-	s.mu.Unlock()
-	a.release()
-}
-
-// remove makes the scope forget the attempt.
-func (s *scope) remove(a *attempt) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.attempts, a)
-}
-
 func (s *scope) end() {
-	s.mu.Lock()
-	attempts := s.attempts
-	s.ended, s.attempts = true, nil
-	s.mu.Unlock()
 	s.watcher.Stop()
-	for a := range attempts {
-		a.release()
-	}
+	s.roots.end()
 }

@@ -82,6 +82,16 @@ func (a *Attempt) Deadline() (deadline time.Time, ok bool) {
 	return a.context().Deadline()
 }
 
+// TimeLimit returns when the attempt's own time is up, zero if that has no limit. Other than
+// Deadline it makes no context.
+func (a *Attempt) TimeLimit() time.Time {
+	if a.deadline == 0 {
+		return time.Time{}
+	}
+	now := time.Now()
+	return now.Add(a.deadline.since(instant(now.Sub(epoch))))
+}
+
 // Done is closed when the context has ended.
 func (a *Attempt) Done() <-chan struct{} {
 	if a.deadline == 0 {
