@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -130,8 +131,20 @@ func (a *Attempt) context() context.Context {
 	if made := a.made.Load(); made != nil {
 		return made
 	}
-	left := a.deadline.since(now())
-	ctx, cancel := context.WithDeadlineCause(a.caller, time.Now().Add(left), a.timeUp)
+	if a.phase.Load() == underWay {
+		return a.contextWithin(a.caller)
+	}
+	ended, cancel := context.WithCancel(context.WithoutCancel(a.caller)) // neither the time nor the caller's context did
+	cancel()
+	return a.contextWithin(ended)
+}
+
+// contextWithin makes the context, unless there is one.
+func (a *Attempt) contextWithin(caller context.Context) context.Context {
+	if a.callerTimedOutLater() {
+		caller = context.WithoutCancel(caller)
+	}
+	ctx, cancel := context.WithDeadlineCause(caller, a.deadline.time(), a.timeUp)
 	made := &madeContext{ctx, cancel}
 	if !a.made.CompareAndSwap(nil, made) {
 		cancel()
@@ -183,12 +196,28 @@ func (a *Attempt) outOfTime() bool {
 	if a.deadline == 0 || now() < a.deadline {
 		return false
 	}
+	a.decide()
 	made := a.made.Load()
-	if made == nil {
-		return a.caller.Err() == nil
+	awaitEnd(made) // its timer is due, unless the caller's context names an earlier deadline and does not keep it
+	return made.Err() == nil || context.Cause(made) == error(a.timeUp) && context.Cause(a.caller) != error(a.timeUp)
+}
+
+// decide makes the context of an attempt that has ended with its time or with the caller's context,
+// so that whoever asks late is told that too.
+func (a *Attempt) decide() {
+	if a.deadline != 0 && a.made.Load() == nil {
+		a.contextWithin(a.caller)
 	}
-	<-made.Done() // its timer is due
-	return context.Cause(made) == error(a.timeUp)
+}
+
+// callerTimedOutLater reports whether the caller's context has ended at a deadline after the attempt's.
+func (a *Attempt) callerTimedOutLater() bool {
+	err := a.caller.Err()
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	deadline, ok := a.caller.Deadline()
+	return ok && deadline.After(a.deadline.time())
 }
 
 // has reports whether the attempt, or one around it, has passed the gate and still holds what it was

@@ -16,6 +16,7 @@ type flight struct {
 
 	// All below is guarded by the watcher's mu.
 	over           bool    // err and raised are final
+	within         bool    // its caller's context is the one that the watcher watches
 	giveUp         instant // when it is given up
 	next, previous *flight // in the watcher's list, until it has landed
 	afterward      func()  // what is to be done when an abandoned attempt ends

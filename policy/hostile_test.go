@@ -87,6 +87,59 @@ func TestAContextMayEndWithAnErrorThatCannotBeCompared(t *testing.T) {
 	assert.Equal(t, listErr{"gone"}, run(listingContext{t.Context()}, p, succeed))
 }
 
+func TestALimitMayBeAsLongAsADurationCanBe(t *testing.T) {
+	bothModes(t, func(t *testing.T, mode policy.TimeoutMode) {
+		spec := timeoutSpec(forever, mode)
+		spec.Total = new(forever)
+		p, _ := newPolicy(t, policy.Spec{Timeout: spec})
+		call := callOf(func(ctx context.Context) (any, error) {
+			deadline, ok := ctx.Deadline()
+			assert.True(t, ok && time.Until(deadline) > forever/2)
+			return nil, ctx.Err()
+		})
+		call.Budget = policy.NewBudget(policy.BudgetSpec{Deadline: time.Now().AddDate(1_000, 0, 0)})
+		_, err := p.Run(t.Context(), call)
+		assert.NoError(t, err, "outside of a bubble, whose clock is behind")
+	})
+}
+
+// boastingContext names a deadline that it does not keep.
+type boastingContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c boastingContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+func TestACallEndsThoughItsContextDoesNotKeepItsDeadline(t *testing.T) {
+	bothModes(t, func(t *testing.T, mode policy.TimeoutMode) {
+		synctest.Test(t, func(t *testing.T) {
+			p, registry := newPolicy(t, policy.Spec{Timeout: timeoutSpec(2*time.Second, mode)})
+			ctx := boastingContext{t.Context(), time.Now().Add(time.Second)}
+			assert.ErrorIs(t, run(ctx, p, func(ctx context.Context) (string, error) {
+				ctx.Done()
+				time.Sleep(3 * time.Second)
+				return "late", nil
+			}), policy.ErrTimeout)
+			require.NoError(t, registry.Wait(t.Context()))
+		})
+	})
+}
+
+// doneContext is done without an error, as a context is that has come alive again.
+type doneContext struct{ context.Context }
+
+func (doneContext) Err() error { return nil }
+
+func TestAWaitEndsWithAContextThatHasNoErrorWhenItIsDone(t *testing.T) {
+	p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(2, time.Minute)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := run(doneContext{ctx}, p, fail)
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorIs(t, err, errDown)
+}
+
 func TestAvailableIsNeverMoreThanTheBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const decade = 10 * 365 * 24 * time.Hour

@@ -51,10 +51,9 @@ func (c *Call) publishTimeout(timeUp, err *Error) {
 	c.publish(Event{Kind: EventTimeout, Attempt: c.number, Timeout: c.limit(timeUp), Reason: err.Reason, Err: err})
 }
 
-func (c *Call) publishAbandoned(a *Attempt) {
-	c.publish(Event{
-		Kind: EventAbandoned, Attempt: int(a.number), Timeout: c.limit(a.timeUp), Running: c.plan.abandoned.count(),
-	})
+// publishAbandoned tells of an attempt that was abandoned after limit, 0 if the caller had gone.
+func (c *Call) publishAbandoned(limit time.Duration) {
+	c.publish(Event{Kind: EventAbandoned, Attempt: c.number, Timeout: limit, Running: c.plan.abandoned.count()})
 }
 
 func (c *Call) publishFallback(err error, failed bool) {

@@ -111,12 +111,13 @@ func (c *Call) makeAttempt() {
 // judge decides what the outcome of the attempt was. Once its time was up it is a timeout, whatever
 // the function returned after that.
 func (c *Call) judge() {
-	a := c.held.attempt
+	a, limit := c.held.attempt, time.Duration(0)
 	switch {
 	case a.outOfTime():
+		limit = c.limit(a.timeUp)
 		c.timeOut(a.timeUp, c.err)
 	case c.abandoned:
-		c.err, c.own = ended(a), false
+		c.err, c.class, c.own = ended(a), classCallerDone, false
 	case c.err == nil:
 		c.class, c.held.verdict = classSuccess, success
 		return
@@ -125,10 +126,11 @@ func (c *Call) judge() {
 		c.class = classify(c.err, c.policy.registry.isClassified)
 	}
 	if c.abandoned {
-		c.publishAbandoned(a)
+		c.publishAbandoned(limit)
 	}
 	if c.caller.Err() != nil {
 		c.class = classCallerDone
+		a.decide()
 	}
 	if c.held.permitted {
 		c.held.verdict = c.plan.breaker.verdict(c.class, c.err)
@@ -152,8 +154,8 @@ func (c *Call) over() bool { return c.end != 0 && now() >= c.end || c.caller.Err
 // interrupt ends a call that was over while no attempt was running.
 func (c *Call) interrupt() {
 	c.own = false
-	if c.caller.Err() == nil {
-		c.timeOut(c.endedBy(), c.failure())
+	if timeUp := c.endedBy(); timeUp != nil && c.caller.Err() == nil {
+		c.timeOut(timeUp, c.failure())
 		return
 	}
 	err := ended(c.caller)
@@ -236,8 +238,7 @@ func (c *Call) toWait() *waited {
 	case c.end == 0:
 		c.waited = &waited{Context: c.caller}
 	default:
-		left := c.end.since(now())
-		ctx, cancel := context.WithDeadlineCause(c.caller, time.Now().Add(left), c.endedBy())
+		ctx, cancel := context.WithDeadlineCause(c.caller, c.end.time(), c.endedBy())
 		c.waited = &waited{Context: ctx, cancel: cancel}
 	}
 	return c.waited

@@ -28,6 +28,11 @@ func awaitTimer(ctx context.Context) {
 	if !ok || ctx.Err() != nil || time.Now().Before(deadline) {
 		return
 	}
+	awaitEnd(ctx)
+}
+
+// awaitEnd waits for the end of a context that is due to end.
+func awaitEnd(ctx context.Context) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -36,10 +41,14 @@ func awaitTimer(ctx context.Context) {
 	}
 }
 
-// ended is the error of a context that has ended: its own, and its cause if that says more.
+// ended is the error of a context that has ended: its own, and its cause if that says more. It is
+// never nil: a context whose Done was closed may have no error, or none any more.
 func ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
-	if err == nil || same(cause, err) {
+	switch {
+	case err == nil:
+		return context.Canceled
+	case same(cause, err):
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)

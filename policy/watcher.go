@@ -39,11 +39,15 @@ func (w *Watcher) watch(f *flight, caller context.Context, deadline instant) {
 	switch {
 	case done == nil:
 	case w.done == nil:
+		f.within = true
 		w.done, w.stop = done, context.AfterFunc(caller, func() { w.callerEnded(done) })
 	case w.done != done:
 		f.apart = context.AfterFunc(caller, func() { w.hurry(f) })
-	case w.ended:
-		f.giveUp = min(f.giveUp, now().add(grace))
+	default:
+		f.within = true
+		if w.ended {
+			f.giveUp = min(f.giveUp, now().add(grace))
+		}
 	}
 	w.insertLocked(f)
 	w.armLocked(f.giveUp)
@@ -149,7 +153,7 @@ func (w *Watcher) callerEnded(done <-chan struct{}) {
 	w.ended = true
 	last := now().add(grace)
 	for f := w.first; f != nil; f = f.next {
-		if f.apart == nil {
+		if f.within {
 			f.giveUp = min(f.giveUp, last)
 			w.armLocked(f.giveUp)
 		}

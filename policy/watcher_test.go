@@ -1,0 +1,96 @@
+package policy_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gqlresilience/gqlresilience/policy"
+)
+
+// watched runs fn within ctx, under p and the watcher, and tells how long the call took.
+func watched(ctx context.Context, p *policy.Policy, w *policy.Watcher, fn func(context.Context) (string, error)) (call *policy.Call, err error, took time.Duration) {
+	call = callOf(func(ctx context.Context) (any, error) { return fn(ctx) })
+	call.Watcher = w
+	start := time.Now()
+	_, err = p.Run(ctx, call)
+	return call, err, time.Since(start)
+}
+
+func TestAWatcherGivesUpOnlyAttemptsWhoseOwnContextHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := newPolicy(t, policy.Spec{Timeout: timeoutSpec(10*time.Second, policy.Enforced)})
+		operation, cancel := context.WithCancel(t.Context())
+		other, cancelOther := context.WithCancel(context.WithoutCancel(operation))
+		defer cancelOther()
+		var w policy.Watcher
+		var calls sync.WaitGroup
+		for _, first := range []context.Context{context.WithoutCancel(operation), operation, other} {
+			for range 2 {
+				calls.Go(func() {
+					call, err, took := watched(first, p, &w, deaf(2*time.Second))
+					if first == operation {
+						assert.ErrorIs(t, err, context.Canceled)
+						assert.Equal(t, time.Second+10*time.Millisecond, took)
+						return
+					}
+					assert.NoError(t, err)
+					assert.True(t, call.Own())
+					assert.Equal(t, 2*time.Second, took)
+				})
+			}
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		cancel()
+		calls.Wait()
+		w.Stop()
+		time.Sleep(time.Minute)
+	})
+}
+
+func TestAWatcherGivesUpEachAttemptAtItsOwnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := newRegistry(t, policy.Config{})
+		var w policy.Watcher
+		var calls sync.WaitGroup
+		for i, limit := range []time.Duration{time.Hour, time.Second, time.Minute, 3 * time.Second, time.Second + time.Millisecond/2, 2 * time.Hour} {
+			p, err := registry.New(string(rune('a'+i)), policy.Spec{Timeout: timeoutSpec(limit, policy.Enforced)})
+			assert.NoError(t, err)
+			calls.Go(func() {
+				_, err, took := watched(t.Context(), p, &w, deaf(5*time.Hour))
+				assert.ErrorIs(t, err, policy.ErrTimeout)
+				assert.GreaterOrEqual(t, took, limit+10*time.Millisecond)
+				assert.LessOrEqual(t, took, limit+11*time.Millisecond)
+			})
+			synctest.Wait()
+		}
+		calls.Wait()
+		w.Stop()
+		assert.NoError(t, registry.Wait(t.Context()))
+	})
+}
+
+func TestAWatcherWatchesAnewAfterAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{Timeout: timeoutSpec(10*time.Second, policy.Enforced)})
+		var w policy.Watcher
+		for range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			_, err, took := watched(ctx, p, &w, deaf(30*time.Second))
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.Equal(t, time.Second+10*time.Millisecond, took)
+			w.Stop()
+			_, err, took = watched(t.Context(), p, &w, deaf(30*time.Second))
+			assert.ErrorIs(t, err, policy.ErrTimeout)
+			assert.Equal(t, 10*time.Second+10*time.Millisecond, took)
+			w.Stop()
+		}
+		assert.NoError(t, registry.Wait(t.Context()))
+	})
+}
