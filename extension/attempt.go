@@ -66,7 +66,7 @@ func (a *attempt) Deadline() (time.Time, bool) {
 	case over, released:
 		return a.Caller().Deadline()
 	case running:
-		if calledBy("context.WithDeadlineCause", nearby) {
+		if calledToDerive() {
 			return a.Caller().Deadline()
 		}
 	}

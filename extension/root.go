@@ -2,8 +2,6 @@ package extension
 
 import (
 	"context"
-	"runtime"
-	"strings"
 	"time"
 )
 
@@ -75,26 +73,4 @@ func (p *parent) Value(key any) any {
 func (p *parent) AfterFunc(f func()) (stop func() bool) {
 	p.end = f
 	return func() bool { return false }
-}
-
-// How far up the calling goroutine's stack calledBy looks.
-const (
-	nearby   = 16 // a few contexts between the caller and the attempt's
-	anywhere = 128
-)
-
-// calledBy reports whether a function whose name begins like that is among the last calls on the
-// calling goroutine.
-func calledBy(function string, depth int) bool {
-	var callers [anywhere]uintptr
-	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:depth])])
-	for {
-		frame, more := frames.Next()
-		if strings.HasPrefix(frame.Function, function) {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
 }
