@@ -1,0 +1,44 @@
+package otelresilience
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/gqlresilience/gqlresilience/gqlerrors"
+	"github.com/gqlresilience/gqlresilience/internal/errtree"
+)
+
+// codes are made of these. Another server's may be anything, and are not shown then.
+var codes = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// errorType says what sort of error err is, and nothing of its text: the code that a client would
+// be told, the status of the dependency's answer, or else the Go type.
+func errorType(err error) string {
+	if code := (gqlerrors.Answers{}).Code(err); code != gqlerrors.CodeInternal {
+		if codes.MatchString(code) {
+			return code
+		}
+		return other
+	}
+	if status, ok := statusOf(err); ok {
+		return strconv.Itoa(status)
+	}
+	return printable(fmt.Sprintf("%T", err))
+}
+
+// statusOf is the HTTP status in the error's chain, in the ways that policies read it.
+func statusOf(err error) (status int, ok bool) {
+	errtree.Walk(err, func(err error) (descend bool) {
+		switch err := err.(type) {
+		case interface{ StatusCode() int }:
+			status, ok = err.StatusCode(), true
+		case interface{ HTTPStatus() int }:
+			status, ok = err.HTTPStatus(), true
+		case interface{ HTTPStatusCode() int }:
+			status, ok = err.HTTPStatusCode(), true
+		}
+		return !ok
+	})
+	return status, ok
+}
