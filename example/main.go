@@ -2,6 +2,7 @@
 //
 //	go run ./example          serves the store and a stub of the carrier
 //	go run ./example -demo    plays an outage of the carrier and shows what clients see
+//	go run ./example -trace   also writes a trace of each request
 //	go run ./example -plan    prints what the policies of the schema's fields come to
 package main
 

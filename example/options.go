@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// options is what the command line sets, and the two times that only tests change.
+// options is what the command line sets, what comes of it, and the two times that only tests change.
 type options struct {
 	addr           string
 	carrierAddr    string
@@ -17,11 +17,14 @@ type options struct {
 	exportDuration time.Duration
 	demo           bool
 	plan           bool
+	trace          bool
 
 	// notice is the time from reporting not ready to refusing connections, for load balancers
 	// to look elsewhere; grace is the time for all of the shutdown, the notice included.
 	notice time.Duration
 	grace  time.Duration
+
+	traces io.Writer // where -trace writes to; nil: nowhere
 }
 
 const (
@@ -43,6 +46,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	flags.DurationVar(&parsed.exportDuration, "export-duration", 2*time.Second, "how long an export takes")
 	flags.BoolVar(&parsed.demo, "demo", false, "play an outage of the carrier, show what clients see, and exit")
 	flags.BoolVar(&parsed.plan, "plan", false, "print what the policies of the schema's fields come to, and exit")
+	flags.BoolVar(&parsed.trace, "trace", false, "write a trace of each request to the standard output, as JSON")
 	if err := flags.Parse(args); err != nil {
 		if err == flag.ErrHelp {
 			fmt.Fprintln(usage, "usage: example [flags]")
@@ -89,6 +93,8 @@ func (o *options) check(rest []string, given map[string]bool) error {
 		return fmt.Errorf("-carrier-addr: the stub is not started with -carrier-url")
 	case o.demo && o.plan:
 		return fmt.Errorf("-plan: not together with -demo")
+	case o.trace && (o.demo || o.plan):
+		return fmt.Errorf("-trace: not together with -demo or -plan")
 	case o.demo && o.carrierURL != "":
 		return fmt.Errorf("-carrier-url: -demo needs the stub, which it makes hang")
 	case o.demo && o.reprice > 0:

@@ -51,6 +51,8 @@ func TestBadFlagsAreNamed(t *testing.T) {
 		{"-demo -carrier-url http://carrier", "-carrier-url: -demo needs the stub"},
 		{"-demo -reprice 1s", "-reprice: must be 0 with -demo"},
 		{"-demo -plan", "-plan: not together with -demo"},
+		{"-demo -trace", "-trace: not together with -demo or -plan"},
+		{"-plan -trace", "-trace: not together with -demo or -plan"},
 		{"-demo -open-duration 30s", "-open-duration: must be from 1s to 5s with -demo, is 30s"},
 	} {
 		t.Run(row.args, func(t *testing.T) {
@@ -64,7 +66,7 @@ func TestHelpListsTheFlags(t *testing.T) {
 	var usage strings.Builder
 	_, err := parseOptions([]string{"-help"}, &usage)
 	assert.ErrorIs(t, err, flag.ErrHelp)
-	for _, name := range []string{"-addr", "-carrier-addr", "-carrier-url", "-open-duration", "-reprice", "-export-duration", "-demo", "-plan"} {
+	for _, name := range []string{"-addr", "-carrier-addr", "-carrier-url", "-open-duration", "-reprice", "-export-duration", "-trace", "-demo", "-plan"} {
 		assert.Regexp(t, "\n  "+name+"[ \n]", usage.String())
 	}
 }

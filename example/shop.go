@@ -23,6 +23,7 @@ import (
 type shop struct {
 	store      *store.Store
 	registry   *policy.Registry
+	telemetry  *telemetry
 	resilience *extension.Extension
 	graphQL    *handler.Server
 	repricer   *repricer
@@ -37,6 +38,10 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 	if err != nil {
 		return nil, err
 	}
+	telemetry, err := newTelemetry(registry, options.traces)
+	if err != nil {
+		return nil, err
+	}
 	orders := store.New(options.exportDuration)
 	resilience := extension.New(registry,
 		extension.WithLogger(logger),
@@ -48,8 +53,9 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 	return &shop{
 		store:      orders,
 		registry:   registry,
+		telemetry:  telemetry,
 		resilience: resilience,
-		graphQL:    newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, resilience, logger),
+		graphQL:    newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, telemetry, resilience, logger),
 		repricer: &repricer{
 			policy:  carrierPolicy.WithSource("Repricer.run"),
 			carrier: client,
@@ -59,7 +65,7 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 	}, nil
 }
 
-func newGraphQL(resolvers *graph.Resolver, resilience *extension.Extension, logger *slog.Logger) *handler.Server {
+func newGraphQL(resolvers *graph.Resolver, telemetry *telemetry, resilience *extension.Extension, logger *slog.Logger) *handler.Server {
 	server := handler.New(graph.NewExecutableSchema(graph.Config{Resolvers: graph.Guard(resolvers)}))
 	server.AddTransport(transport.Websocket{KeepAlivePingInterval: 10 * time.Second, PingPongInterval: 30 * time.Second})
 	server.AddTransport(transport.SSE{KeepAlivePingInterval: 10 * time.Second})
@@ -68,6 +74,7 @@ func newGraphQL(resolvers *graph.Resolver, resilience *extension.Extension, logg
 	server.AddTransport(transport.POST{})
 	server.SetQueryCache(lru.New[*ast.QueryDocument](1000))
 	server.Use(gqlgenextension.Introspection{})
+	server.Use(tracing{telemetry.tracers.Tracer("example")})
 	server.SetErrorPresenter(gqlerrors.Presenter(graph.PresentError, gqlerrors.MaskUnknown(logger)))
 	// Last, so that the extensions above see a field once, however many attempts it takes.
 	server.Use(resilience)

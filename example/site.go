@@ -36,11 +36,14 @@ type site struct {
 
 // serve runs a site until ctx ends, and shuts it down.
 func serve(ctx context.Context, options options, stdout io.Writer, logger *slog.Logger) error {
+	if options.trace {
+		options.traces = stdout
+	}
 	site, err := openSite(options, logger)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "store:   %s (GraphQL at /query)\n", site.url)
+	fmt.Fprintf(stdout, "store:   %s (GraphQL at /query, metrics at /metrics)\n", site.url)
 	fmt.Fprintf(stdout, "carrier: %s\n", site.carrierURL)
 	select {
 	case <-ctx.Done():
@@ -91,7 +94,7 @@ func (s *site) openStore(options options, logger *slog.Logger) error {
 	var requests, jobs context.Context
 	requests, s.cancelRequests = context.WithCancel(context.Background())
 	jobs, s.cancelJobs = context.WithCancel(context.Background())
-	s.server = newServer(requests, s.counted(newMux(s.graphQL, s.ready.Load)), logger)
+	s.server = newServer(requests, s.counted(newMux(s.graphQL, s.telemetry.metrics, s.ready.Load)), logger)
 	s.ready.Store(true)
 	go s.run(s.server, listener)
 	if options.reprice > 0 {
@@ -126,8 +129,8 @@ func (s *site) counted(next http.Handler) http.Handler {
 }
 
 // shutDown ends the site: no longer ready, then no new connections, then the requests under way
-// answered, then the background job stopped, then no call abandoned by its policy running. What
-// is not over when ctx ends is cut off, and is an error.
+// answered, then the background job stopped, then no call abandoned by its policy running, then
+// nothing left to tell of it. What is not over when ctx ends is cut off, and is an error.
 func (s *site) shutDown(ctx context.Context) error {
 	s.ready.Store(false)
 	pause.For(ctx, s.notice)
@@ -144,6 +147,7 @@ func (s *site) shutDown(ctx context.Context) error {
 	s.cancelJobs()
 	stopped := waitFor(ctx, s.jobs.Wait)
 	returned := s.registry.Wait(ctx)
+	told := s.telemetry.shutDown(ctx)
 	if s.stub != nil {
 		s.stub.Close()
 	}
@@ -152,6 +156,7 @@ func (s *site) shutDown(ctx context.Context) error {
 		explain("closing WebSockets", answered),
 		explain("stopping the background job", stopped),
 		explain("waiting for abandoned calls", returned),
+		explain("ending telemetry", told),
 	)
 }
 
