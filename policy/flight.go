@@ -27,8 +27,7 @@ type flight struct {
 func (c *Call) launch() {
 	w := c.Watcher
 	if w == nil {
-		w = &Watcher{}
-		defer w.Stop()
+		w = &Watcher{stopped: true}
 	}
 	f := &flight{attempter: c.attempter, watcher: w}
 	f.landed.Add(1)

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,6 +111,148 @@ func TestAbandonedTellsTheLimitOnlyWhereItRanOut(t *testing.T) {
 				abandoned := events.of(policy.EventAbandoned)
 				require.Len(t, abandoned, 1)
 				assert.Equal(t, c.limit, abandoned[0].Timeout)
+			})
+		})
+	}
+}
+
+// lateContext ends a moment after its deadline, as a timer may on a busy machine.
+type lateContext struct {
+	context.Context
+	deadline time.Time
+}
+
+func (c lateContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+func TestAnErrorAtTheCallersDeadlineIsTheCallersThoughItsTimerIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := newPolicy(t, policy.Spec{Retry: retrySpec(2, 0)})
+		deadline := time.Now().Add(time.Second)
+		ctx, cancel := context.WithDeadline(t.Context(), deadline.Add(5*time.Millisecond))
+		defer cancel()
+		attempts := 0
+		assert.Equal(t, errDown, run(lateContext{ctx, deadline}, p, func(context.Context) (string, error) {
+			attempts++
+			time.Sleep(time.Second)
+			return "", errDown
+		}))
+		assert.Equal(t, 1, attempts)
+	})
+}
+
+func TestTheSoonerOfTotalAndOperationEndsTheCall(t *testing.T) {
+	for _, c := range []struct {
+		total, operation time.Duration
+		reason           string
+	}{{time.Second, time.Minute, "total"}, {time.Minute, time.Second, "operation budget"}} {
+		synctest.Test(t, func(t *testing.T) {
+			p, _ := newPolicy(t, policy.Spec{Timeout: &policy.TimeoutSpec{Total: new(c.total)}})
+			call := callOf(func(ctx context.Context) (any, error) { return obey(ctx) })
+			call.Budget = policy.NewBudget(policy.BudgetSpec{Deadline: time.Now().Add(c.operation)})
+			start := time.Now()
+			_, err := p.Run(t.Context(), call)
+			assert.Equal(t, c.reason, asPolicyError(t, err).Reason)
+			assert.Equal(t, time.Second, time.Since(start))
+		})
+	}
+}
+
+func TestAnAttemptAfterAnAbandonedOneIsJudgedForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{
+			Timeout: timeoutSpec(time.Second, policy.Enforced), Retry: retrySpec(2, time.Second),
+			Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(3), HoldAbandoned: new(true)},
+		})
+		bulkhead, _ := registry.Bulkhead("carrier")
+		_, err := policy.Execute(t.Context(), p, func(ctx context.Context) (string, error) {
+			if policy.AttemptFromContext(ctx) == 1 {
+				time.Sleep(time.Minute)
+			}
+			return "quote", nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 1, bulkhead.Running(), "only what was abandoned keeps its slot")
+
+		err = run(t.Context(), p, func(ctx context.Context) (string, error) {
+			if policy.AttemptFromContext(ctx) == 2 {
+				time.Sleep(time.Minute)
+			}
+			return "", errDown
+		})
+		assert.ErrorIs(t, err, policy.ErrTimeout)
+		assert.NotErrorIs(t, err, errDown, "the failure of another attempt is no cause of this one's timeout")
+		require.NoError(t, registry.Wait(t.Context()))
+		assert.Zero(t, bulkhead.Running())
+	})
+}
+
+func TestWhatAnAbandonedAttemptKeepsIsNotTheCallsWhateverEndedIt(t *testing.T) {
+	for _, caller := range []time.Duration{500 * time.Millisecond, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			p, registry := newPolicy(t, policy.Spec{Timeout: timeoutSpec(time.Second, policy.Enforced)})
+			ctx, cancel := context.WithTimeout(t.Context(), caller)
+			defer cancel()
+			call := callOf(func(context.Context) (any, error) { return deaf(2 * time.Second)(t.Context()) })
+			_, err := p.Run(ctx, call)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.False(t, call.Own())
+			require.NoError(t, registry.Wait(t.Context()))
+		})
+	}
+}
+
+// countingContext counts who waits for its end.
+type countingContext struct {
+	context.Context
+	waiting *atomic.Int64
+}
+
+func (c countingContext) AfterFunc(f func()) (stop func() bool) {
+	c.waiting.Add(1)
+	stopped := context.AfterFunc(c.Context, f)
+	return func() bool {
+		defer c.waiting.Add(-1)
+		return stopped()
+	}
+}
+
+func TestNothingWaitsOnTheCallersContextAfterTheCall(t *testing.T) {
+	for name, fn := range map[string]func(context.Context) (string, error){
+		"it succeeded": succeed, "it failed": fail, "its time was up": obey, "it was abandoned": deaf(time.Minute),
+		"its end was asked for": func(ctx context.Context) (string, error) {
+			ctx.Done()
+			return succeed(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bothModes(t, func(t *testing.T, mode policy.TimeoutMode) {
+				synctest.Test(t, func(t *testing.T) {
+					spec := timeoutSpec(time.Second, mode)
+					spec.Total = new(2 * time.Minute)
+					p, registry := newPolicy(t, policy.Spec{Timeout: spec, Retry: retrySpec(2, time.Second)})
+					operation, cancel := context.WithCancel(context.Background())
+					defer cancel()
+					other, cancelOther := context.WithCancel(context.Background())
+					defer cancelOther()
+					var waiting atomic.Int64
+					var w policy.Watcher
+					for _, ctx := range []context.Context{operation, other, operation} {
+						_, _, _ = watched(countingContext{ctx, &waiting}, p, &w, fn)
+						_ = run(countingContext{ctx, &waiting}, p, fn)
+					}
+					w.Stop()
+					assert.Zero(t, waiting.Load())
+					_, _, _ = watched(countingContext{operation, &waiting}, p, &w, fn)
+					assert.Zero(t, waiting.Load(), "a call after the stop")
+
+					var stoppedInFlight policy.Watcher
+					_, _, _ = watched(countingContext{operation, &waiting}, p, &stoppedInFlight, func(ctx context.Context) (string, error) {
+						stoppedInFlight.Stop()
+						return fn(ctx)
+					})
+					assert.Zero(t, waiting.Load(), "a stop during the call")
+					require.NoError(t, registry.Wait(t.Context()))
+				})
 			})
 		})
 	}

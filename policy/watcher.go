@@ -22,12 +22,13 @@ const (
 type Watcher struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
-	first *flight // of a list, in no order
-	timer *time.Timer
-	rings instant         // when timer does; 0: it does not
-	done  <-chan struct{} // of the context that calls are made within; nil: there was none so far
-	ended bool            // that context has
-	stop  func() bool     // ends the watch over it
+	first   *flight // of a list, in no order
+	stopped bool    // it rests whenever the list is empty
+	timer   *time.Timer
+	rings   instant         // when timer does; 0: it does not
+	done    <-chan struct{} // of the context that calls are made within; nil: there was none so far
+	ended   bool            // that context has
+	stop    func() bool     // ends the watch over it
 }
 
 // watch makes f be given up when its time is up, or its caller's context has ended.
@@ -70,6 +71,9 @@ func (w *Watcher) removeLocked(f *flight) {
 		w.first = f.next
 	}
 	f.next, f.previous = nil, nil
+	if w.stopped && w.first == nil {
+		w.restLocked()
+	}
 }
 
 // armLocked makes the timer ring at that time, if it does not before.
@@ -170,14 +174,18 @@ func (w *Watcher) hurry(f *flight) {
 	}
 }
 
-// Stop ends the watch over the context, and the timer. If attempts are still running it does
-// nothing. A later call watches anew.
+// Stop ends the watch over the context, and the timer, once no attempt is running. A later call watches
+// anew, for as long as it runs.
 func (w *Watcher) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.first != nil {
-		return
+	w.stopped = true
+	if w.first == nil {
+		w.restLocked()
 	}
+}
+
+func (w *Watcher) restLocked() {
 	if w.stop != nil {
 		w.stop()
 		w.done, w.stop, w.ended = nil, nil, false
