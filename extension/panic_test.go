@@ -189,6 +189,26 @@ func TestPanicOfTheRecoverFunctionDoesNotKillTheProcess(t *testing.T) {
 	})
 }
 
+// Before it reports that null, gqlgen's variable must have been written or the attempt be over.
+func TestPanicOfTheRecoverFunctionEndsAFieldThatTakesNull(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &testgraph.Stub{}
+		stub.QueryResolver.StrictAny = func(context.Context) (any, error) { panic("boom") }
+		server := h.server(stub)
+		calls := 0
+		server.SetRecoverFunc(func(context.Context, any) error {
+			if calls++; calls == 1 {
+				panic("in the recover function")
+			}
+			return errDown
+		})
+		protectServer(t, server, specs{"Query.strictAny": enforced(time.Second)})
+		response := testgraph.Post(t.Context(), t, server, `{ strictAny }`)
+		require.Nil(t, response.Data)
+		require.NotEmpty(t, response.Errors)
+	})
+}
+
 // serveRaised serves a request and returns the panic that came out of gqlgen, if one did.
 func serveRaised(t *testing.T, h hook, stub *testgraph.Stub, fields specs, query string) (raised any, registry *policy.Registry) {
 	t.Helper()

@@ -90,10 +90,11 @@ func (a *attempt) leave(returned *bool, err *error) {
 		a.deliver() // beside the panic, which is on its way to gqlgen
 		return
 	}
-	if recovered := recover(); recovered != nil {
+	recovered := recover()
+	defer a.finish() // also if the server's recover function panics
+	if recovered != nil {
 		*err = a.recovered(recovered)
 	}
-	a.finish()
 }
 
 // resulting keeps the value of an attempt.
