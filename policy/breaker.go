@@ -63,14 +63,6 @@ type probe struct {
 	started time.Time
 }
 
-// transition is a change of state that is yet to be published.
-type transition struct {
-	from, to State
-	at       time.Time
-	reason   string
-	sequence uint64
-}
-
 func newCircuitBreaker(name string, s breakerSettings, events *bus) *CircuitBreaker {
 	b := &CircuitBreaker{name: name, settings: s, events: events, since: time.Now(), window: newTally(s.window)}
 	b.closed.Store(b.generation + 1)
@@ -275,28 +267,4 @@ func (b *CircuitBreaker) assignLocked(to State, at time.Time, reason string) tra
 		b.openUntil.Store(int64(instantOf(at.Add(b.settings.openDuration))))
 	}
 	return change
-}
-
-// publish tells subscribers of changes; mu must not be held.
-func (b *CircuitBreaker) publish(ctx context.Context, changes []transition, policy, source string) {
-	for _, c := range changes {
-		if c.from == c.to {
-			continue
-		}
-		b.events.publish(ctx, Event{
-			Kind: transitionKind(c.to), Time: c.at, Policy: policy, Source: source, Gate: b.name,
-			From: c.from, To: c.to, Reason: c.reason, Sequence: c.sequence,
-		})
-	}
-}
-
-// verdict is what a call that has come to err tells the breaker.
-func (b *CircuitBreaker) verdict(c class, err error) outcome {
-	if b.settings.recordIf != nil && c.ofFunction() {
-		if b.settings.recordIf(err) {
-			return failure
-		}
-		return ignored
-	}
-	return c.outcome()
 }

@@ -150,3 +150,14 @@ func (c class) answered() bool { return c != classCallerDone && c != classClient
 func (c class) ofFunction() bool {
 	return c == classTimeout || c == classPermanent || c == classClientError || c == classFailure
 }
+
+// verdict is what a call that has come to err tells the breaker.
+func (b *CircuitBreaker) verdict(c class, err error) outcome {
+	if b.settings.recordIf != nil && c.ofFunction() {
+		if b.settings.recordIf(err) {
+			return failure
+		}
+		return ignored
+	}
+	return c.outcome()
+}
