@@ -209,7 +209,6 @@ func (a *attempt) handBack() {
 	if !d.root.roots.keep(&d.root) {
 		a.releaseLocked()
 	}
-	a.catchUpLocked() // the watch may have told of the caller's end just before
 }
 
 // revive makes the context of an expired attempt the field's: a fallback's value answers the
