@@ -135,3 +135,35 @@ func TestASubscriberThatEndsTheGoroutineLeaksNoProbe(t *testing.T) {
 		assert.Zero(t, breaker.Stats().Probes)
 	})
 }
+
+func TestARejectedCallHoldsNothingWhileItsFallbackRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := newRegistry(t, policy.Config{})
+		running := -1
+		p, err := registry.New("carrier", policy.Spec{
+			Bulkhead:  &policy.BulkheadSpec{MaxConcurrent: new(1)},
+			RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(time.Minute)},
+			Fallback: &policy.FallbackSpec{Func: func(context.Context, error) (any, error) {
+				bulkhead, _ := registry.Bulkhead("carrier")
+				running = bulkhead.Running()
+				return "flat rate", nil
+			}},
+		})
+		require.NoError(t, err)
+		times(2, p, succeed)
+		assert.Zero(t, running)
+	})
+}
+
+func TestATokenAfterTheTotalIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := newPolicy(t, policy.Spec{
+			Timeout:   &policy.TimeoutSpec{Total: new(time.Second)},
+			RateLimit: &policy.RateLimitSpec{Limit: new(1), Interval: new(5 * time.Second), MaxWait: new(time.Minute)},
+		})
+		times(1, p, succeed)
+		start := time.Now()
+		assert.ErrorIs(t, run(t.Context(), p, succeed), policy.ErrRateLimited)
+		assert.Zero(t, time.Since(start))
+	})
+}

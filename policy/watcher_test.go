@@ -94,3 +94,48 @@ func TestAWatcherWatchesAnewAfterAStop(t *testing.T) {
 		assert.NoError(t, registry.Wait(t.Context()))
 	})
 }
+
+func TestAWatcherGivesUpAnAttemptWhoseContextIsNotTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{Timeout: timeoutSpec(10*time.Second, policy.Enforced)})
+		var w policy.Watcher
+		var calls sync.WaitGroup
+		for _, limit := range []time.Duration{3 * time.Second, time.Second, 2 * time.Second} {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			calls.Go(func() {
+				_, err, took := watched(ctx, p, &w, deaf(time.Minute))
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+				assert.Equal(t, limit+10*time.Millisecond, took)
+			})
+			synctest.Wait()
+		}
+		calls.Wait()
+		assert.NoError(t, registry.Wait(t.Context()))
+	})
+}
+
+func TestAnAttemptThatReturnsAtTheMomentItIsGivenUpIsEitherAbandonedOrNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{
+			Timeout:  timeoutSpec(time.Second, policy.Enforced),
+			Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1000), HoldAbandoned: new(true)},
+		})
+		events := record(registry)
+		var w policy.Watcher
+		var calls sync.WaitGroup
+		for range 500 {
+			calls.Go(func() {
+				_, err, took := watched(t.Context(), p, &w, deaf(time.Second+10*time.Millisecond))
+				assert.ErrorIs(t, err, policy.ErrTimeout)
+				assert.Equal(t, time.Second+10*time.Millisecond, took)
+			})
+		}
+		calls.Wait()
+		synctest.Wait()
+		bulkhead, _ := registry.Bulkhead("carrier")
+		assert.Zero(t, bulkhead.Running())
+		assert.Zero(t, registry.Abandoned())
+		assert.Len(t, events.of(policy.EventTimeout), 500)
+	})
+}
