@@ -13,12 +13,12 @@ import (
 )
 
 // watched runs fn within ctx, under p and the watcher, and tells how long the call took.
-func watched(ctx context.Context, p *policy.Policy, w *policy.Watcher, fn func(context.Context) (string, error)) (call *policy.Call, err error, took time.Duration) {
+func watched(ctx context.Context, p *policy.Policy, w *policy.Watcher, fn func(context.Context) (string, error)) (call *policy.Call, took time.Duration, err error) {
 	call = callOf(func(ctx context.Context) (any, error) { return fn(ctx) })
 	call.Watcher = w
 	start := time.Now()
 	_, err = p.Run(ctx, call)
-	return call, err, time.Since(start)
+	return call, time.Since(start), err
 }
 
 func TestAWatcherGivesUpOnlyAttemptsWhoseOwnContextHasEnded(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAWatcherGivesUpOnlyAttemptsWhoseOwnContextHasEnded(t *testing.T) {
 		for _, first := range []context.Context{context.WithoutCancel(operation), operation, other} {
 			for range 2 {
 				calls.Go(func() {
-					call, err, took := watched(first, p, &w, deaf(2*time.Second))
+					call, took, err := watched(first, p, &w, deaf(2*time.Second))
 					if first == operation {
 						assert.ErrorIs(t, err, context.Canceled)
 						assert.Equal(t, time.Second+10*time.Millisecond, took)
@@ -62,7 +62,7 @@ func TestAWatcherGivesUpEachAttemptAtItsOwnTime(t *testing.T) {
 			p, err := registry.New(string(rune('a'+i)), policy.Spec{Timeout: timeoutSpec(limit, policy.Enforced)})
 			assert.NoError(t, err)
 			calls.Go(func() {
-				_, err, took := watched(t.Context(), p, &w, deaf(5*time.Hour))
+				_, took, err := watched(t.Context(), p, &w, deaf(5*time.Hour))
 				assert.ErrorIs(t, err, policy.ErrTimeout)
 				assert.GreaterOrEqual(t, took, limit+10*time.Millisecond)
 				assert.LessOrEqual(t, took, limit+11*time.Millisecond)
@@ -82,11 +82,11 @@ func TestAWatcherWatchesAnewAfterAStop(t *testing.T) {
 		for range 3 {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, cancel)
-			_, err, took := watched(ctx, p, &w, deaf(30*time.Second))
+			_, took, err := watched(ctx, p, &w, deaf(30*time.Second))
 			assert.ErrorIs(t, err, context.Canceled)
 			assert.Equal(t, time.Second+10*time.Millisecond, took)
 			w.Stop()
-			_, err, took = watched(t.Context(), p, &w, deaf(30*time.Second))
+			_, took, err = watched(t.Context(), p, &w, deaf(30*time.Second))
 			assert.ErrorIs(t, err, policy.ErrTimeout)
 			assert.Equal(t, 10*time.Second+10*time.Millisecond, took)
 			w.Stop()
@@ -104,7 +104,7 @@ func TestAWatcherGivesUpAnAttemptWhoseContextIsNotTheOthers(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			calls.Go(func() {
-				_, err, took := watched(ctx, p, &w, deaf(time.Minute))
+				_, took, err := watched(ctx, p, &w, deaf(time.Minute))
 				assert.ErrorIs(t, err, context.DeadlineExceeded)
 				assert.Equal(t, limit+10*time.Millisecond, took)
 			})
@@ -126,7 +126,7 @@ func TestAnAttemptThatReturnsAtTheMomentItIsGivenUpIsEitherAbandonedOrNot(t *tes
 		var calls sync.WaitGroup
 		for range 500 {
 			calls.Go(func() {
-				_, err, took := watched(t.Context(), p, &w, deaf(time.Second+10*time.Millisecond))
+				_, took, err := watched(t.Context(), p, &w, deaf(time.Second+10*time.Millisecond))
 				assert.ErrorIs(t, err, policy.ErrTimeout)
 				assert.Equal(t, time.Second+10*time.Millisecond, took)
 			})
