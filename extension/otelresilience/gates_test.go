@@ -121,3 +121,21 @@ func TestGatesBeyondTheLimitAreAddedUp(t *testing.T) {
 	assert.Equal(t, points{"bulkhead=a": 5, "bulkhead=_OTHER": 10}, metrics.points("bulkhead.limit"))
 	assert.Equal(t, points{"rate_limiter=a": 7, "rate_limiter=_OTHER": 14}, metrics.points("rate_limiter.available"))
 }
+
+func TestLoadBeyondTheLimitIsAddedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := newRegistry(t, policy.Spec{Retry: retry(1)})
+		metrics := observe(t, registry, otelresilience.WithCardinalityLimit(1))
+		for _, name := range []string{"a", "b", "c"} {
+			p, err := registry.New(name, policy.Spec{Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(1)}})
+			require.NoError(t, err)
+			for range 2 {
+				go execute(t.Context(), p, deaf)
+			}
+		}
+		synctest.Wait()
+		assert.Equal(t, points{"bulkhead=a": 1, "bulkhead=_OTHER": 2}, metrics.points("bulkhead.running"))
+		assert.Equal(t, points{"bulkhead=a": 1, "bulkhead=_OTHER": 2}, metrics.points("bulkhead.queued"))
+		time.Sleep(time.Hour)
+	})
+}
