@@ -19,7 +19,6 @@ type root struct {
 
 	roots    *roots      // that watch it; nil: it was never watched
 	deadline time.Time   // while its attempt runs; zero: it has none
-	shared   bool        // its caller ends with theirs
 	apart    func() bool // ends the watch over a caller of its own; nil: there is none
 
 	in             *rootList // guarded by the mu of roots, as all below; nil: none

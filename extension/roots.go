@@ -33,7 +33,7 @@ func (s *roots) watch(r *root) {
 	if first {
 		s.done = done
 	}
-	r.shared = s.done == done
+	shared := s.done == done
 	s.running.add(r)
 	if !r.deadline.IsZero() {
 		s.armLocked(r.deadline)
@@ -46,7 +46,7 @@ func (s *roots) watch(r *root) {
 		s.mu.Lock()
 		s.stop = stop // before the attempt returns
 		s.mu.Unlock()
-	case !r.shared:
+	case !shared:
 		r.apart = context.AfterFunc(caller, r.attempt.catchUp)
 	}
 }
@@ -146,21 +146,19 @@ func (s *roots) ring() {
 	}
 }
 
-// callerEnded ends the roots of the attempts that share the watched context.
+// callerEnded ends the roots of the attempts that the watched context was the caller's of.
 func (s *roots) callerEnded() {
-	for _, a := range s.sharing() {
+	for _, a := range s.attempts() {
 		a.catchUp()
 	}
 }
 
-func (s *roots) sharing() (attempts []*attempt) {
+func (s *roots) attempts() (attempts []*attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, list := range [...]*rootList{&s.running, &s.over} {
+	for _, list := range [...]rootList{s.running, s.over} {
 		for r := list.first; r != nil; r = r.next {
-			if r.shared {
-				attempts = append(attempts, r.attempt)
-			}
+			attempts = append(attempts, r.attempt)
 		}
 	}
 	return attempts

@@ -119,22 +119,70 @@ func TestAnAttemptInsideAnAttemptEndsWithIt(t *testing.T) {
 	}
 }
 
-// trapped is a context that calls something whenever it has told its Done.
-type trapped struct {
-	context.Context
-	sprung *atomic.Pointer[func()]
+func TestNothingWaitsForTheEndOfAContextAfterTheOperation(t *testing.T) {
+	for name, resolve := range map[string]func(context.Context) error{
+		"after an answer":  func(ctx context.Context) error { return derivedFrom(ctx).Err() },
+		"after a failure":  func(ctx context.Context) error { derivedFrom(ctx); return errDown },
+		"after a timeout":  func(ctx context.Context) error { return untilCancelled(derivedFrom(ctx)) },
+		"after an abandon": func(ctx context.Context) error { derivedFrom(ctx); time.Sleep(time.Minute); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
+				stub := stubOf("1")
+				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) { return nil, resolve(ctx) }
+				stub.ItemResolver.Probe = stub.ItemResolver.Slow
+				server := h.server(stub)
+				var waiting atomic.Int64
+				server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+					if name := graphql.GetFieldContext(ctx).Field.Name; name == "slow" || name == "probe" {
+						ctx = &watchedContext{ctx, make(chan struct{}), &waiting} // one of them is the first
+					}
+					return next(ctx)
+				})
+				registry := protectServer(t, server, specs{"Item.slow": retrying(spec, 2), "Item.probe": retrying(spec, 2)})
+				testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow probe } }`)
+				requireQuiet(t, registry)
+				synctest.Wait()
+				require.Zero(t, waiting.Load())
+			})
+		})
+	}
 }
 
-func (c trapped) Done() <-chan struct{} {
-	defer func() {
-		if spring := c.sprung.Swap(nil); spring != nil {
-			(*spring)()
+func TestWhoeverFindsTheErrOfAnAttemptFindsItDone(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
+		stub := &testgraph.Stub{}
+		checked := 0
+		var ended atomic.Bool
+		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
+			done := ctx.Done()
+			ended.Store(true)
+			defer ended.Store(false)
+			if ctx.Err() == nil { // then it was made to wait for Done or its time, whichever comes first
+				<-done
+				assert.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
+			}
+			select {
+			case <-done:
+			default:
+				t.Error("a context with an error is not done")
+			}
+			checked++
+			return nil, nil
 		}
-	}()
-	return c.Context.Done()
+		server := h.server(stub)
+		server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+			return next(hasty{ctx, &ended})
+		})
+		protectServer(t, server, specs{"Query.text": spec})
+		for range 20 {
+			testgraph.Post(t.Context(), t, server, `{ text }`)
+		}
+		require.Equal(t, 20, checked)
+	})
 }
 
-func TestAContextThatIsDerivedWhileTheClientDisconnectsEnds(t *testing.T) {
+func TestWhoWaitsOnAnAttemptWhileTheClientDisconnectsIsTold(t *testing.T) {
 	underEachHook(t, func(t *testing.T, h hook) {
 		ctx, disconnect := context.WithCancelCause(t.Context())
 		var sprung atomic.Pointer[func()]
@@ -149,10 +197,15 @@ func TestAContextThatIsDerivedWhileTheClientDisconnectsEnds(t *testing.T) {
 				disconnect(errDown)
 				synctest.Wait() // all who watch have been told
 			}))
-			derived := derivedFrom(ctx)
+			done := ctx.Done() // asked once: whoever asks again is told anew
 			synctest.Wait()
-			assert.ErrorIs(t, derived.Err(), context.Canceled)
-			assert.ErrorIs(t, context.Cause(derived), errDown)
+			select {
+			case <-done:
+			default:
+				t.Error("who waits is not told")
+			}
+			assert.ErrorIs(t, ctx.Err(), context.Canceled)
+			assert.ErrorIs(t, context.Cause(ctx), errDown)
 			checked = true
 			return nil, nil
 		}

@@ -109,7 +109,11 @@ func (a *Attempt) Err() error {
 	if a.made.Load() == nil && a.phase.Load() == underWay && now() < a.deadline && a.caller.Err() == nil {
 		return nil
 	}
-	return a.context().Err() // which does not change any more once it is not nil
+	made := a.context()
+	if now() >= a.deadline {
+		<-made.Done() // its timer is due
+	}
+	return made.Err() // which does not change any more once it is not nil
 }
 
 // Value finds the attempt itself, and what the caller's context holds.
