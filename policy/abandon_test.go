@@ -277,3 +277,18 @@ func TestWhatAnAbandonedAttemptDoesLaterHarmsNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestNobodyQueuesForASlotWhereTooManyAbandonedAttemptsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := timeoutSpec(time.Second, policy.Enforced)
+		spec.MaxAbandoned = new(1)
+		p, registry := newPolicy(t, policy.Spec{
+			Timeout: spec, Bulkhead: &policy.BulkheadSpec{MaxConcurrent: new(1), MaxQueue: new(1), HoldAbandoned: new(true)},
+		})
+		assert.ErrorIs(t, run(t.Context(), p, deaf(time.Minute)), policy.ErrTimeout)
+		start := time.Now()
+		assert.ErrorIs(t, run(t.Context(), p, succeed), policy.ErrBulkheadFull)
+		assert.Zero(t, time.Since(start))
+		require.NoError(t, registry.Wait(t.Context()))
+	})
+}

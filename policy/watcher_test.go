@@ -139,3 +139,22 @@ func TestAnAttemptThatReturnsAtTheMomentItIsGivenUpIsEitherAbandonedOrNot(t *tes
 		assert.Len(t, events.of(policy.EventTimeout), 500)
 	})
 }
+
+func TestAWatcherThatWasStoppedBeforeItsTimerRangWatchesTheSameContextAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, registry := newPolicy(t, policy.Spec{Timeout: timeoutSpec(10*time.Second, policy.Enforced)})
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+		defer cancel()
+		var w policy.Watcher
+		_, _, err := watched(ctx, p, &w, succeed)
+		assert.NoError(t, err)
+		w.Stop()
+		_, took, err := watched(ctx, p, &w, deaf(time.Minute))
+		assert.ErrorIs(t, err, policy.ErrTimeout)
+		assert.Equal(t, 10*time.Second+10*time.Millisecond, took)
+		_, took, err = watched(ctx, p, &w, deaf(time.Minute))
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, 5*time.Second, took, "it began 10 ms late, and was given 10 ms")
+		assert.NoError(t, registry.Wait(t.Context()))
+	})
+}
