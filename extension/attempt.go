@@ -166,7 +166,9 @@ func (a *attempt) begin() bool {
 		return false
 	}
 	if before := a.before(); before != nil {
-		before.supersede()
+		if begun := before.begun(); begun != nil { // those in between, which were given up, never will
+			begun.supersede()
+		}
 		a.mu.Lock()
 		a.demand().before = nil
 		a.mu.Unlock()
@@ -176,8 +178,8 @@ func (a *attempt) begin() bool {
 
 // finish takes note that the attempt has returned, unless it was abandoned.
 func (a *attempt) finish() {
-	if a.demanded.Load() == nil && a.Ended() == nil && a.state.CompareAndSwap(running, over) && a.demanded.Load() == nil {
-		return // nobody can wait for anything
+	if a.demanded.Load() == nil && a.Ended() == nil && a.state.CompareAndSwap(running, over) && a.demanded.Load() == nil && a.Ended() == nil {
+		return // nobody can wait for anything, or was told of an end just now
 	}
 	a.handBack()
 }
