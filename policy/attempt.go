@@ -89,8 +89,7 @@ func (a *Attempt) TimeLimit() time.Time {
 	if a.deadline == 0 {
 		return time.Time{}
 	}
-	now := time.Now()
-	return now.Add(a.deadline.since(instant(now.Sub(epoch))))
+	return a.deadline.time()
 }
 
 // Done is closed when the context has ended.
@@ -111,7 +110,7 @@ func (a *Attempt) Err() error {
 	}
 	made := a.context()
 	if now() >= a.deadline {
-		<-made.Done() // its timer is due
+		awaitEnd(made) // its timer is due; see outOfTime
 	}
 	return made.Err() // which does not change any more once it is not nil
 }

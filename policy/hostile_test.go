@@ -119,6 +119,7 @@ func TestACallEndsThoughItsContextDoesNotKeepItsDeadline(t *testing.T) {
 			assert.ErrorIs(t, run(ctx, p, func(ctx context.Context) (string, error) {
 				ctx.Done()
 				time.Sleep(3 * time.Second)
+				_ = ctx.Err() // returns
 				return "late", nil
 			}), policy.ErrTimeout)
 			require.NoError(t, registry.Wait(t.Context()))
