@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gqlresilience/gqlresilience/internal/errtree"
+	"github.com/gqlresilience/gqlresilience/internal/httpstatus"
 )
 
 // class is what an attempt's error means to retry, breaker and fallback.
@@ -39,7 +40,7 @@ func classify(err error, isClientError func(error) bool) class {
 			found.client = true
 		default:
 			found.panicked = found.panicked || e == errGoexit
-			found.client = found.client || isClientStatus(statusOf(e)) || isClientError(e)
+			found.client = found.client || tellsClientStatus(e) || isClientError(e)
 		}
 	})
 	switch {
@@ -56,24 +57,11 @@ func classify(err error, isClientError func(error) bool) class {
 	}
 }
 
-func isClientStatus(status int) bool {
+// tellsClientStatus reports whether err itself tells an HTTP status that is the caller's fault.
+func tellsClientStatus(err error) bool {
+	status, _ := httpstatus.Of(err)
 	return status >= 400 && status < 500 &&
 		status != http.StatusRequestTimeout && status != http.StatusTooManyRequests
-}
-
-// statusOf returns the HTTP status that err itself tells, under one of the names in use for
-// it, or 0.
-func statusOf(err error) int {
-	switch e := err.(type) {
-	case interface{ StatusCode() int }:
-		return e.StatusCode()
-	case interface{ HTTPStatus() int }:
-		return e.HTTPStatus()
-	case interface{ HTTPStatusCode() int }:
-		return e.HTTPStatusCode()
-	default:
-		return 0
-	}
 }
 
 // retryAfterOf returns the longest delay that the error's tree asks for, or 0.

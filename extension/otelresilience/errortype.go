@@ -7,6 +7,7 @@ import (
 
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
 	"github.com/gqlresilience/gqlresilience/internal/errtree"
+	"github.com/gqlresilience/gqlresilience/internal/httpstatus"
 )
 
 // codes are made of these. Another server's may be anything, and are not shown then.
@@ -30,14 +31,7 @@ func errorType(err error) string {
 // statusOf is the HTTP status in the error's chain, in the ways that policies read it.
 func statusOf(err error) (status int, ok bool) {
 	errtree.Walk(err, func(err error) (descend bool) {
-		switch err := err.(type) {
-		case interface{ StatusCode() int }:
-			status, ok = err.StatusCode(), true
-		case interface{ HTTPStatus() int }:
-			status, ok = err.HTTPStatus(), true
-		case interface{ HTTPStatusCode() int }:
-			status, ok = err.HTTPStatusCode(), true
-		}
+		status, ok = httpstatus.Of(err)
 		return !ok
 	})
 	return status, ok
