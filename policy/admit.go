@@ -146,7 +146,7 @@ func (c *Call) takePermit(breaker *CircuitBreaker) bool {
 
 // takeProbe takes the permit of a breaker that is not closed.
 func (c *Call) takeProbe(breaker *CircuitBreaker) bool {
-	permit, retryAfter, ok, changes := breaker.permit()
+	permit, retryAfter, ok, changes := breaker.permitAt(time.Now())
 	c.held.permit, c.held.permitted = permit, ok
 	if changes != nil {
 		c.publishChanges(changes)

@@ -118,14 +118,6 @@ func (b *CircuitBreaker) isClosed() (p permit, ok bool) {
 	return permit{generation: closed - 1}, closed != 0
 }
 
-// permit is permitAt for now.
-func (b *CircuitBreaker) permit() (p permit, retryAfter time.Duration, ok bool, changes []transition) {
-	if p, ok := b.isClosed(); ok {
-		return p, 0, true, nil
-	}
-	return b.permitAt(time.Now())
-}
-
 // passable is passableAt for now.
 func (b *CircuitBreaker) passable() (retryAfter time.Duration, ok bool, changes []transition) {
 	if until := instant(b.openUntil.Load()); until != 0 {

@@ -193,10 +193,13 @@ func play(t *testing.T, s breakerSettings, next func() int, more func() bool) {
 			retryAfter, passable, changes := b.passable()
 			observe(changes)
 			mustBe(t, "passable", want, passable)
-			p, retry, ok, changes := b.permit()
+			quick, closed := b.isClosed()
+			mustBe(t, "closed", o.state == StateClosed, closed)
+			p, retry, ok, changes := b.permitAt(time.Now())
 			observe(changes)
+			mustBe(t, "a closed breaker's permit without the lock", true, !closed || quick == p)
 			mustBe(t, "permitted", want, ok)
-			mustBe(t, "retryAfter of passable and permit", retryAfter, retry)
+			mustBe(t, "retryAfter of passable and permitAt", retryAfter, retry)
 			if !ok {
 				if o.state == StateOpen {
 					mustBe(t, "retryAfter", s.openDuration-time.Duration(o.now-o.since)*tick, retry)
