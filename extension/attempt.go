@@ -35,7 +35,7 @@ type attempt struct {
 	state    atomic.Int32 // one of the states below
 
 	demanded atomic.Pointer[demanded]
-	mu       sync.Mutex // held by all but a resolver's return while they change the state, and for what is in demanded
+	mu       sync.Mutex // held for what is in demanded, and for changes of the state that have to do with that
 }
 
 const (
@@ -178,11 +178,14 @@ func (a *attempt) begin() bool {
 
 // finish takes note that the attempt has returned, unless it was abandoned.
 func (a *attempt) finish() {
-	if a.demanded.Load() == nil && a.Ended() == nil && a.state.CompareAndSwap(running, over) && a.demanded.Load() == nil && a.Ended() == nil {
-		return // nobody can wait for anything, or was told of an end just now
+	if a.unasked() && a.state.CompareAndSwap(running, over) && a.unasked() { // also just now
+		return
 	}
 	a.handBack()
 }
+
+// unasked reports that nobody can wait for anything, nor was told of an end.
+func (a *attempt) unasked() bool { return a.demanded.Load() == nil && a.Ended() == nil }
 
 // handBack makes the context the field's if the attempt has returned in time. Somebody may still wait
 // for the attempt's to be done.
@@ -259,12 +262,7 @@ func (a *attempt) abandon() bool {
 
 // forestall keeps an attempt that has not begun from beginning. It reports false of any other.
 func (a *attempt) forestall() bool {
-	if a.state.Load() != ready {
-		return false
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.state.CompareAndSwap(ready, abandoned)
+	return a.state.Load() == ready && a.state.CompareAndSwap(ready, abandoned)
 }
 
 // deliver gives the field's response what the attempt added to it, and marks the field as the

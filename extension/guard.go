@@ -96,12 +96,12 @@ type guards[T any] struct{ *field }
 
 func (g guards[T]) MakeAttempt(ctx context.Context, state, function any, last policy.Attempter) policy.Attempter {
 	a := &guardedAttempt[T]{resolve: function.(func(context.Context) (T, error))}
+	a.guarded = true
 	if before, ok := last.(*guardedAttempt[T]); ok {
 		a.prepare(ctx, state, g.field, &before.attempt)
-		return a
+	} else {
+		a.prepare(ctx, state, g.field, nil)
 	}
-	a.prepare(ctx, state, g.field, nil)
-	a.guarded = true
 	return a
 }
 

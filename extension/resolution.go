@@ -68,7 +68,7 @@ func (a *attempt) prepare(ctx context.Context, state any, f *field, last *attemp
 		a.state.Store(ready)
 	}
 	if last != nil {
-		a.fc, a.guarded, a.selected, a.marked = last.fc, last.guarded, last.selected, last.marked
+		a.fc, a.selected, a.marked = last.fc, last.selected, last.marked
 		a.demand().before = last
 		if !f.enforced {
 			a.fc.NonNull = a.marked
