@@ -22,11 +22,9 @@ func everyStage(mode policy.TimeoutMode) policy.Spec {
 
 func BenchmarkSuccess(b *testing.B) {
 	for name, spec := range map[string]policy.Spec{
-		"cooperative":      everyStage(policy.Cooperative),
-		"enforced":         everyStage(policy.Enforced),
-		"breaker-only":     {CircuitBreaker: &policy.CircuitBreakerSpec{}},
-		"four-cooperative": four(policy.Cooperative),
-		"four-enforced":    four(policy.Enforced),
+		"cooperative":  everyStage(policy.Cooperative),
+		"enforced":     everyStage(policy.Enforced),
+		"breaker-only": {CircuitBreaker: &policy.CircuitBreakerSpec{}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			p, _ := newPolicy(b, spec)
@@ -50,39 +48,4 @@ func BenchmarkSuccessParallel(b *testing.B) {
 			}
 		}
 	})
-}
-
-// The floor of enforced mode: what it costs to have a goroutine make the call.
-func BenchmarkHandOff(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		done := make(chan struct{})
-		go func() {
-			_, _ = succeed(context.Background())
-			close(done)
-		}()
-		<-done
-	}
-}
-
-func BenchmarkRejectionByOpenBreaker(b *testing.B) {
-	spec := everyStage(policy.Enforced)
-	spec.Timeout, spec.Fallback = &policy.TimeoutSpec{Duration: new(time.Second)}, nil
-	spec.CircuitBreaker.OpenDuration = new(time.Hour)
-	p, registry := newPolicy(b, spec)
-	breaker, _ := registry.CircuitBreaker("carrier")
-	breaker.Trip()
-	fn := func(context.Context) (string, error) { return "", nil }
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := policy.Execute(context.Background(), p, fn); err == nil {
-			b.Fatal("the call was let through")
-		}
-	}
-}
-
-func four(mode policy.TimeoutMode) policy.Spec {
-	s := everyStage(mode)
-	s.Timeout.Total, s.RateLimit, s.Fallback = nil, nil, nil
-	return s
 }
