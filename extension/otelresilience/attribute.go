@@ -1,11 +1,6 @@
 package otelresilience
 
-import (
-	"strings"
-	"unicode/utf8"
-
-	"go.opentelemetry.io/otel/attribute"
-)
+import "go.opentelemetry.io/otel/attribute"
 
 // The keys of attributes. docs/observing.md says what they mean.
 const (
@@ -25,26 +20,6 @@ const (
 	timeoutLimitKey  = attribute.Key("gqlresilience.timeout.limit")
 	errorTypeKey     = attribute.Key("error.type")
 )
-
-// other is the value of an attribute for all that are not told apart, as in OpenTelemetry's
-// conventions.
-const other = "_OTHER"
-
-// longest is how many bytes of a name are shown.
-const longest = 200
-
-// printable makes a name fit for an attribute. Exporters refuse all that they are to export over one
-// value that is not UTF-8.
-func printable(name string) string {
-	if len(name) > longest {
-		end := longest
-		for end > longest-utf8.UTFMax && !utf8.RuneStart(name[end]) {
-			end--
-		}
-		name = name[:end]
-	}
-	return strings.ToValidUTF8(name, "\uFFFD")
-}
 
 // identity are the attributes of policy and field. One without a name has none.
 func identity(policy, field string) []attribute.KeyValue {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gqlresilience/gqlresilience/internal/label"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -31,7 +32,7 @@ func Observe(registry *policy.Registry, options ...Option) (stop func() error, e
 	if err != nil {
 		return nil, fmt.Errorf("otelresilience.Observe: %w", err)
 	}
-	o := &observer{instruments: instruments, series: newTable(c.limit), gates: newGates(registry, c.limit)}
+	o := &observer{instruments: instruments, series: label.NewTable(c.limit, newSeries), gates: newGates(registry, c.limit)}
 	registration, err := meter.RegisterCallback(o.collect, instruments.observed()...)
 	if err != nil {
 		return nil, fmt.Errorf("otelresilience.Observe: %w", err)
@@ -53,7 +54,7 @@ var kinds = []policy.EventKind{
 // observer records the events of a registry.
 type observer struct {
 	instruments
-	series *table
+	series *label.Table[*series]
 	gates  *gates
 }
 
@@ -68,7 +69,7 @@ func (o *observer) on(ctx context.Context, e policy.Event) {
 }
 
 func (o *observer) measure(ctx context.Context, e policy.Event) {
-	s := o.series.of(e.Policy, e.Source)
+	s := o.series.Of(e.Policy, e.Source)
 	switch e.Kind {
 	case policy.EventAttempt:
 		labels := s.outcomes[e.Outcome]

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gqlresilience/gqlresilience/internal/label"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -21,7 +22,7 @@ func annotate(ctx context.Context, e policy.Event) {
 		span.SetAttributes(attemptCountKey.Int(e.Attempt))
 	case policy.EventRetry:
 		happened(span, e, "gqlresilience.retry", attemptNumberKey.Int(e.Attempt),
-			retryDelayKey.Float64(e.Delay.Seconds()), errorTypeKey.String(errorType(e.Err)))
+			retryDelayKey.Float64(e.Delay.Seconds()), errorTypeKey.String(label.ErrorType(e.Err)))
 	case policy.EventTimeout:
 		details := []attribute.KeyValue{attemptNumberKey.Int(e.Attempt), reasonKey.String(timeout(e))}
 		if e.Timeout > 0 {
@@ -31,12 +32,12 @@ func annotate(ctx context.Context, e policy.Event) {
 	case policy.EventCircuitRejected, policy.EventBulkheadRejected, policy.EventRateLimited:
 		happened(span, e, "gqlresilience.rejection", attemptNumberKey.Int(e.Attempt), reasonKey.String(rejection(e)))
 	case policy.EventFallback:
-		happened(span, e, "gqlresilience.fallback", outcomeKey.String(fallback(e)), errorTypeKey.String(errorType(e.Err)))
+		happened(span, e, "gqlresilience.fallback", outcomeKey.String(fallback(e)), errorTypeKey.String(label.ErrorType(e.Err)))
 	}
 }
 
 // happened adds an event to the span. Several fields may share one, so it says which it is of.
 func happened(span trace.Span, e policy.Event, name string, details ...attribute.KeyValue) {
-	all := append(identity(printable(e.Policy), printable(e.Source)), details...)
+	all := append(identity(label.Printable(e.Policy), label.Printable(e.Source)), details...)
 	span.AddEvent(name, trace.WithTimestamp(e.Time), trace.WithAttributes(all...))
 }

@@ -1,4 +1,4 @@
-package otelresilience
+package label
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 // codes are made of these. Another server's may be anything, and are not shown then.
 var codes = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// errorType says what sort of error err is, and nothing of its text: the code that a client would
+// ErrorType says what sort of error err is, and nothing of its text: the code that a client would
 // be told, the status of the dependency's answer, or else the Go type.
-func errorType(err error) string {
+func ErrorType(err error) string {
 	if code := (gqlerrors.Answers{}).Code(err); code != gqlerrors.CodeInternal {
 		if codes.MatchString(code) {
 			return code
 		}
-		return other
+		return Other
 	}
 	if status, ok := statusOf(err); ok {
 		return strconv.Itoa(status)
 	}
-	return printable(fmt.Sprintf("%T", err))
+	return Printable(fmt.Sprintf("%T", err))
 }
 
 // statusOf is the HTTP status in the error's chain, in the ways that policies read it.
