@@ -19,13 +19,8 @@ const (
 )
 
 type breakerSettings struct {
-	failureRate      int
-	minimumCalls     int
-	window           Window
-	openDuration     time.Duration
-	halfOpenMaxCalls int
-	halfOpenMaxWait  time.Duration
-	recordIf         func(error) bool
+	CircuitBreakerSettings
+	recordIf func(error) bool
 }
 
 // CircuitBreaker stops calls to a dependency when too many of them fail, and lets a few
@@ -64,34 +59,9 @@ type probe struct {
 }
 
 func newCircuitBreaker(name string, s breakerSettings, events *bus) *CircuitBreaker {
-	b := &CircuitBreaker{name: name, settings: s, events: events, since: time.Now(), window: newTally(s.window)}
+	b := &CircuitBreaker{name: name, settings: s, events: events, since: time.Now(), window: newTally(s.Window)}
 	b.closed.Store(b.generation + 1)
 	return b
-}
-
-// Name returns the name under which policies share the breaker.
-func (b *CircuitBreaker) Name() string { return b.name }
-
-// State returns the state as of now. An open breaker whose time is over reads half-open even
-// before the first probe.
-func (b *CircuitBreaker) State() State { return b.Stats().State }
-
-// Stats returns the breaker's state and window as of now.
-func (b *CircuitBreaker) Stats() CircuitBreakerStats { return b.statsAt(time.Now()) }
-
-func (b *CircuitBreaker) statsAt(now time.Time) CircuitBreakerStats {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	state, since := b.stateAtLocked(now)
-	stats := CircuitBreakerStats{State: state, Since: since}
-	stats.Calls, stats.Failures = b.window.count(now)
-	if state == StateOpen {
-		stats.RetryAfter = since.Add(b.settings.openDuration).Sub(now)
-	}
-	if state == b.state && since.Equal(b.since) {
-		stats.Probes = len(b.probes)
-	}
-	return stats
 }
 
 // Trip opens the breaker, for the usual OpenDuration, whatever its state. Outcomes of calls
@@ -161,9 +131,9 @@ func (b *CircuitBreaker) passableAt(now time.Time) (retryAfter time.Duration, ok
 func (b *CircuitBreaker) passableLocked(now time.Time) (retryAfter time.Duration, ok bool) {
 	state, since := b.stateAtLocked(now)
 	if state == StateOpen {
-		return since.Add(b.settings.openDuration).Sub(now), false
+		return since.Add(b.settings.OpenDuration).Sub(now), false
 	}
-	if b.state == StateHalfOpen && len(b.probes)+b.succeeded >= b.settings.halfOpenMaxCalls {
+	if b.state == StateHalfOpen && len(b.probes)+b.succeeded >= b.settings.HalfOpenMaxCalls {
 		return time.Second, false // a probe is under way: soon, but nobody knows when
 	}
 	return 0, true
@@ -194,7 +164,7 @@ func (b *CircuitBreaker) recordLocked(now time.Time, p permit, o outcome) []tran
 		}
 		b.window.record(now, o == failure)
 		calls, failures := b.window.count(now)
-		if calls >= s.minimumCalls && failures*100 >= s.failureRate*calls {
+		if calls >= s.MinimumCalls && failures*100 >= s.FailureRate*calls {
 			reason := fmt.Sprintf("%d of %d calls failed", failures, calls)
 			changes = append(changes, b.assignLocked(StateOpen, now, reason))
 		}
@@ -204,7 +174,7 @@ func (b *CircuitBreaker) recordLocked(now time.Time, p permit, o outcome) []tran
 		case failure:
 			changes = append(changes, b.assignLocked(StateOpen, now, "a probe failed"))
 		case success:
-			if b.succeeded++; b.succeeded == s.halfOpenMaxCalls {
+			if b.succeeded++; b.succeeded == s.HalfOpenMaxCalls {
 				changes = append(changes, b.assignLocked(StateClosed, now, "all probes succeeded"))
 			}
 		}
@@ -218,7 +188,7 @@ func (b *CircuitBreaker) stateAtLocked(now time.Time) (State, time.Time) {
 	if expiry, expired := b.probeExpiryLocked(now); expired {
 		state, since = StateOpen, expiry
 	}
-	if halfOpen := since.Add(b.settings.openDuration); state == StateOpen && !now.Before(halfOpen) {
+	if halfOpen := since.Add(b.settings.OpenDuration); state == StateOpen && !now.Before(halfOpen) {
 		state, since = StateHalfOpen, halfOpen
 	}
 	return state, since
@@ -236,7 +206,7 @@ func (b *CircuitBreaker) probeExpiryLocked(now time.Time) (expiry time.Time, exp
 	if b.state != StateHalfOpen || len(b.probes) == 0 {
 		return time.Time{}, false
 	}
-	expiry = b.probes[0].started.Add(b.settings.halfOpenMaxWait)
+	expiry = b.probes[0].started.Add(b.settings.HalfOpenMaxWait)
 	return expiry, !now.Before(expiry)
 }
 
@@ -253,10 +223,10 @@ func (b *CircuitBreaker) assignLocked(to State, at time.Time, reason string) tra
 	b.probes, b.succeeded = nil, 0
 	switch to {
 	case StateClosed:
-		b.window = newTally(b.settings.window)
+		b.window = newTally(b.settings.Window)
 		b.closed.Store(b.generation + 1)
 	case StateOpen:
-		b.openUntil.Store(int64(instantOf(at.Add(b.settings.openDuration))))
+		b.openUntil.Store(int64(instantOf(at.Add(b.settings.OpenDuration))))
 	}
 	return change
 }

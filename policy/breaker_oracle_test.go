@@ -50,13 +50,13 @@ func (o *oracle) advance(ticks int) {
 		o.now++
 		if o.state == StateHalfOpen {
 			for _, at := range o.granted {
-				if o.now-at == int(o.settings.halfOpenMaxWait/tick) {
+				if o.now-at == int(o.settings.HalfOpenMaxWait/tick) {
 					o.enter(StateOpen)
 					break
 				}
 			}
 		}
-		if o.state == StateOpen && o.now-o.since == int(o.settings.openDuration/tick) {
+		if o.state == StateOpen && o.now-o.since == int(o.settings.OpenDuration/tick) {
 			o.enter(StateHalfOpen)
 		}
 	}
@@ -67,7 +67,7 @@ func (o *oracle) mayPass() bool {
 	case StateClosed:
 		return true
 	case StateHalfOpen:
-		return len(o.granted)+o.good < o.settings.halfOpenMaxCalls
+		return len(o.granted)+o.good < o.settings.HalfOpenMaxCalls
 	default:
 		return false
 	}
@@ -76,11 +76,11 @@ func (o *oracle) mayPass() bool {
 // window counts what the window holds now.
 func (o *oracle) window() (calls, failures int) {
 	held := o.outcomes
-	if n := o.settings.window.Calls; n > 0 {
+	if n := o.settings.Window.Calls; n > 0 {
 		held = held[max(0, len(held)-n):]
 	}
 	for _, d := range held {
-		if width := int(o.settings.window.Duration/tick) / timeBuckets; width > 0 {
+		if width := int(o.settings.Window.Duration/tick) / timeBuckets; width > 0 {
 			// Ten buckets of equal width, the first of which begins with the first outcome.
 			age := (o.now-held[0].at)/width - (d.at-held[0].at)/width
 			if age >= timeBuckets {
@@ -105,7 +105,7 @@ func (o *oracle) record(p permit, out outcome) {
 		case failure:
 			o.enter(StateOpen)
 		case success:
-			if o.good++; o.good == o.settings.halfOpenMaxCalls {
+			if o.good++; o.good == o.settings.HalfOpenMaxCalls {
 				o.enter(StateClosed)
 			}
 		}
@@ -116,7 +116,7 @@ func (o *oracle) record(p permit, out outcome) {
 	}
 	o.outcomes = append(o.outcomes, dated{at: o.now, failed: out == failure})
 	calls, failures := o.window()
-	if calls >= o.settings.minimumCalls && 100*float64(failures)/float64(calls) >= float64(o.settings.failureRate) {
+	if calls >= o.settings.MinimumCalls && 100*float64(failures)/float64(calls) >= float64(o.settings.FailureRate) {
 		o.enter(StateOpen)
 	}
 }
@@ -154,16 +154,16 @@ func game(t *testing.T, input []byte) {
 		input = input[1:]
 		return int(b)
 	}
-	s := breakerSettings{minimumCalls: 1 + next()%6}
+	s := breakerSettings{CircuitBreakerSettings: CircuitBreakerSettings{MinimumCalls: 1 + next()%6}}
 	if kind := next(); kind%2 == 0 {
-		s.window = Window{Calls: s.minimumCalls + kind/2%5}
+		s.Window = Window{Calls: s.MinimumCalls + kind/2%5}
 	} else {
-		s.window = Window{Duration: time.Duration(1+kind/2%3) * timeBuckets * tick}
+		s.Window = Window{Duration: time.Duration(1+kind/2%3) * timeBuckets * tick}
 	}
-	s.failureRate = 1 + next()%100
-	s.halfOpenMaxCalls = 1 + next()%4
-	s.openDuration = time.Duration(1+next()%12) * tick
-	s.halfOpenMaxWait = time.Duration(1+next()%12) * tick
+	s.FailureRate = 1 + next()%100
+	s.HalfOpenMaxCalls = 1 + next()%4
+	s.OpenDuration = time.Duration(1+next()%12) * tick
+	s.HalfOpenMaxWait = time.Duration(1+next()%12) * tick
 	synctest.Test(t, func(t *testing.T) { play(t, s, next, func() bool { return len(input) > 0 }) })
 }
 
@@ -202,7 +202,7 @@ func play(t *testing.T, s breakerSettings, next func() int, more func() bool) {
 			mustBe(t, "retryAfter of passable and permitAt", retryAfter, retry)
 			if !ok {
 				if o.state == StateOpen {
-					mustBe(t, "retryAfter", s.openDuration-time.Duration(o.now-o.since)*tick, retry)
+					mustBe(t, "retryAfter", s.OpenDuration-time.Duration(o.now-o.since)*tick, retry)
 				} else {
 					mustBe(t, "retryAfter", time.Second, retry)
 				}
@@ -246,7 +246,7 @@ func compare(t *testing.T, o *oracle, b *CircuitBreaker, now time.Time) {
 	want.Calls, want.Failures = o.window()
 	switch o.state {
 	case StateOpen:
-		want.RetryAfter = o.settings.openDuration - time.Duration(o.now-o.since)*tick
+		want.RetryAfter = o.settings.OpenDuration - time.Duration(o.now-o.since)*tick
 	case StateHalfOpen:
 		want.Probes = len(o.granted)
 	}

@@ -102,9 +102,11 @@ func defaultJitter(b *BackoffSpec) Jitter {
 
 func newBreakerSettings(b *CircuitBreakerSpec) breakerSettings {
 	return breakerSettings{
-		failureRate: *b.FailureRate, minimumCalls: *b.MinimumCalls, window: *b.Window,
-		openDuration: *b.OpenDuration, halfOpenMaxCalls: *b.HalfOpenMaxCalls,
-		halfOpenMaxWait: *b.HalfOpenMaxWait, recordIf: b.RecordIf,
+		CircuitBreakerSettings: CircuitBreakerSettings{
+			FailureRate: *b.FailureRate, MinimumCalls: *b.MinimumCalls, Window: *b.Window,
+			OpenDuration: *b.OpenDuration, HalfOpenMaxCalls: *b.HalfOpenMaxCalls, HalfOpenMaxWait: *b.HalfOpenMaxWait,
+		},
+		recordIf: b.RecordIf,
 	}
 }
 

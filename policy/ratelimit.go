@@ -43,6 +43,9 @@ func (l *RateLimiter) Limit() (calls int, interval time.Duration) {
 	return l.settings.limit, l.settings.interval
 }
 
+// Burst returns how many calls are let through at once after a pause: the tokens of a full bucket.
+func (l *RateLimiter) Burst() int { return l.settings.burst }
+
 // Available returns how many calls would pass now without waiting.
 func (l *RateLimiter) Available() int {
 	now := time.Now()

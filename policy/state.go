@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // State is that of a circuit breaker.
 type State int
@@ -26,15 +23,6 @@ func (s State) String() string {
 	default:
 		return fmt.Sprintf("State(%d)", int(s))
 	}
-}
-
-// CircuitBreakerStats is what [CircuitBreaker.Stats] tells.
-type CircuitBreakerStats struct {
-	State           State
-	Since           time.Time     // when that state began
-	Calls, Failures int           // in the window; an open breaker shows the window that opened it
-	Probes          int           // running
-	RetryAfter      time.Duration // until an open breaker lets a probe pass; otherwise 0
 }
 
 func transitionKind(to State) EventKind {

@@ -9,6 +9,7 @@ const timeBuckets = 10
 type tally interface {
 	record(now time.Time, failed bool)
 	count(now time.Time) (calls, failures int)
+	parts(now time.Time, most int) []WindowPart
 	clean() bool // there is no failure in it, whatever the time
 }
 
@@ -41,6 +42,17 @@ func (t *countTally) record(_ time.Time, failed bool) {
 }
 
 func (t *countTally) count(time.Time) (calls, failures int) { return t.calls, t.failures }
+
+func (t *countTally) parts(_ time.Time, most int) []WindowPart {
+	oldest := t.next + len(t.outcomes) - t.calls
+	return divided(t.calls, most, func(i int) WindowPart {
+		part := WindowPart{Calls: 1}
+		if t.outcomes[(oldest+i)%len(t.outcomes)] {
+			part.Failures = 1
+		}
+		return part
+	})
+}
 
 func (t *countTally) clean() bool { return t.failures == 0 }
 
@@ -86,10 +98,37 @@ func (t *timeTally) count(now time.Time) (calls, failures int) {
 	return calls, failures
 }
 
+func (t *timeTally) parts(now time.Time, most int) []WindowPart {
+	if calls, _ := t.count(now); calls == 0 {
+		return nil
+	}
+	oldest := t.period(now) - timeBuckets + 1
+	return divided(timeBuckets, most, func(i int) (part WindowPart) {
+		for _, b := range t.buckets {
+			if b.period == oldest+int64(i) || b.period > oldest+int64(i) && i == timeBuckets-1 {
+				part.Calls += b.calls
+				part.Failures += b.failures
+			}
+		}
+		return part
+	})
+}
+
 func (t *timeTally) clean() bool { return false } // as far as is known without the time
 
 // period is never negative, even if two callers read the clock in one order and record in
 // the other.
 func (t *timeTally) period(now time.Time) int64 {
 	return max(0, int64(now.Sub(t.start)/t.width))
+}
+
+// divided returns n parts as no more than most, neighbours added up.
+func divided(n, most int, part func(i int) WindowPart) []WindowPart {
+	all := make([]WindowPart, min(n, most))
+	for i := range n {
+		p, to := part(i), &all[i*len(all)/n]
+		to.Calls += p.Calls
+		to.Failures += p.Failures
+	}
+	return all
 }

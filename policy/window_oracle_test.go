@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -61,6 +62,47 @@ func compareWindows(t *testing.T, all []outcomeAt, now time.Time, count, timed t
 		}
 	}
 	mustBeCounts(t, timed, now, calls, failures)
+	for _, most := range []int{1, 3, timeBuckets, 1000} {
+		mustBeParts(t, count, now, most, naiveParts(all[max(0, len(all)-size):], nil, most))
+		var in []outcomeAt
+		if calls > 0 {
+			in = all
+		}
+		mustBeParts(t, timed, now, most, naiveParts(in, func(o outcomeAt) int {
+			return timeBuckets - 1 - int(bucketOf(now, all[0].at, step)-bucketOf(o.at, all[0].at, step))
+		}, most))
+	}
+}
+
+// naiveParts puts each outcome into its place, in order or, of the tenths of a time window, by where it is,
+// negative if it is too old, and joins the places.
+func naiveParts(all []outcomeAt, where func(outcomeAt) int, most int) []WindowPart {
+	places := len(all)
+	if where != nil && len(all) > 0 {
+		places = timeBuckets
+	}
+	parts := make([]WindowPart, min(places, most))
+	for i, o := range all {
+		if where != nil {
+			i = where(o)
+		}
+		if i < 0 {
+			continue
+		}
+		p := &parts[i*len(parts)/places]
+		p.Calls++
+		if o.failed {
+			p.Failures++
+		}
+	}
+	return parts
+}
+
+func mustBeParts(t *testing.T, w tally, now time.Time, most int, want []WindowPart) {
+	t.Helper()
+	if got := w.parts(now, most); !slices.Equal(got, want) {
+		t.Fatalf("%T: want the parts %v, got %v", w, want, got)
+	}
 }
 
 func bucketOf(at, first time.Time, step time.Duration) int64 { return int64(at.Sub(first) / step) }
