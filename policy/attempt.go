@@ -11,7 +11,8 @@ import (
 
 // Attempt is the context of one attempt, which adapters embed in what they keep of it: see
 // [Attempter]. It ends when the attempt's time is up, or with the caller's context. One that has
-// a time limit also ends when the attempt does.
+// a time limit also ends when the attempt does. The zero value is an attempt that no policy has
+// taken from its [Maker] yet, and no context before that.
 //
 // It knows which gates the attempt has passed, so that a call under the same policy inside the
 // attempt does not pass them again.
@@ -69,7 +70,7 @@ func attemptOf(ctx context.Context) *Attempt {
 	return a
 }
 
-// attempt makes a type that embeds an Attempt one that has it.
+// attempt lets nothing but what embeds an Attempt be an [Attempter].
 func (a *Attempt) attempt() *Attempt { return a }
 
 // Caller returns the context that the call was made with.
@@ -83,7 +84,7 @@ func (a *Attempt) Deadline() (deadline time.Time, ok bool) {
 	return a.context().Deadline()
 }
 
-// TimeLimit returns when the attempt's own time is up, zero if that has no limit. Other than
+// TimeLimit returns when the attempt's own time is up, zero if that has no limit. Unlike
 // Deadline it makes no context.
 func (a *Attempt) TimeLimit() time.Time {
 	if a.deadline == 0 {
@@ -185,8 +186,9 @@ func (a *Attempt) releaseSlot() {
 	}
 }
 
-// Ended returns what Err has told somebody, or may have, nil if nothing: that the time of an
-// attempt is up is not known to anyone who has asked for no more than values.
+// Ended returns Err's error if somebody may know of it: who has asked for Done or Deadline, has
+// derived a context, or was told by Err. Otherwise it is nil, though the time may be up: who has asked
+// for no more than values was told of no end.
 func (a *Attempt) Ended() error {
 	if made := a.made.Load(); made != nil {
 		return made.Err()

@@ -11,8 +11,8 @@ import (
 
 // Subscribe calls fn for every event of every policy of the registry, or for those of the kinds that
 // are given. Without kinds it leaves out [EventAttempt] and [EventCall], of which there are as many as
-// calls, whether anything goes wrong or not; somebody who asks for them has them made. fn runs on the goroutine that
-// caused it, with that call's context and no lock held, so fn should be quick and must be safe
+// calls, whether anything goes wrong or not: they are made only while somebody asks for them. fn runs on
+// the goroutine that caused the event, with that call's context and no lock held, so fn should be quick and must be safe
 // for concurrent use. It must not run anything under a policy of the registry: at some events
 // its goroutine still has a slot of the bulkhead, for which a call that fn makes would wait for
 // ever. A panic in fn is logged with [slog.Default] and goes no further. The returned function

@@ -5,17 +5,17 @@ import "context"
 // Attempter is one attempt at a call, as an adapter makes it: a pointer to a struct that embeds
 // an [Attempt] and keeps what the function has returned. A policy uses no value of its call.
 type Attempter interface {
-	// Try calls the function, once, with the Attempt or a context within it. If it returns an
-	// [*PanicError], the function has panicked.
+	// Try calls the function, once, with the Attempt or a context within it. An error that is or wraps
+	// a [*PanicError] counts as a panic of the function.
 	Try() error
 
-	attempt() *Attempt // which an embedded Attempt has
+	attempt() *Attempt // which only an embedded Attempt has
 }
 
 // Maker makes the attempts of calls.
 type Maker interface {
-	// MakeAttempt returns a new attempt at the call that is made with ctx. State and function are
-	// the [Call]'s; last is the attempt before, nil at first.
+	// MakeAttempt returns a new attempt, never nil, at the call that is made with ctx. State and
+	// function are the [Call]'s; last is the attempt before, nil at first.
 	MakeAttempt(ctx context.Context, state, function any, last Attempter) Attempter
 }
 
@@ -23,8 +23,8 @@ type Maker interface {
 // code calls [Execute]. It is used once, and may lie on its caller's stack: nothing that outlives Run
 // points to it.
 type Call struct {
-	// Maker makes each attempt that the gates have let pass, with State and Function: a rejection
-	// costs neither an attempt nor a closure.
+	// Maker makes each attempt that the gates have let pass, so that a rejection costs none. It must
+	// not be nil. State and Function are for it alone, and spare it a closure over them.
 	Maker           Maker
 	State, Function any
 

@@ -5,8 +5,8 @@ import "time"
 // silent reports that nobody listens to events.
 func (c *Call) silent() bool { return c.policy.registry.events.silent() }
 
-// counted is now if somebody asks for the end of every attempt and call, otherwise 0.
-func (c *Call) counted() instant {
+// beginning is now if somebody asks for the end of every attempt and call, otherwise 0.
+func (c *Call) beginning() instant {
 	if c.policy.registry.events.counted.Load() {
 		return now()
 	}

@@ -66,7 +66,7 @@ type waited struct {
 // begin sets the limits of all attempts together: the total timeout, and the operation's.
 func (c *Call) begin(p *Policy, ctx context.Context) {
 	c.policy, c.plan, c.caller, c.outer = p, p.plan.Load(), ctx, attemptOf(ctx)
-	c.began, c.class = c.counted(), classPanic // which a panic leaves in place
+	c.began, c.class = c.beginning(), classPanic // which a panic leaves in place
 	if c.Budget == nil && c.outer != nil {
 		c.Budget = c.outer.budget
 	}
@@ -104,7 +104,7 @@ func (c *Call) makeAttempt() {
 			a.deadline, a.timeUp = deadline, c.policy.attemptTimeUp
 		}
 	}
-	a.passed, a.began = c.held.passed, c.counted()
+	a.passed, a.began = c.held.passed, c.beginning()
 	c.held.attempt, c.attempter, c.own, c.class = a, attempter, true, classPanic
 }
 

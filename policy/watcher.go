@@ -31,7 +31,7 @@ type Watcher struct {
 	stop    func() bool     // ends the watch over it
 }
 
-// watch makes f be given up when its time is up, or its caller's context has ended.
+// watch makes f be given up a moment after its time is up, or its caller's context has ended.
 func (w *Watcher) watch(f *flight, caller context.Context, deadline instant) {
 	f.giveUp = deadline.add(grace)
 	done := caller.Done()
@@ -185,6 +185,7 @@ func (w *Watcher) Stop() {
 	}
 }
 
+// restLocked ends what the watcher costs while there is nothing to watch.
 func (w *Watcher) restLocked() {
 	if w.stop != nil {
 		w.stop()
