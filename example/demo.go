@@ -47,6 +47,7 @@ func playDemo(ctx context.Context, options options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(stdout, "What an operator sees meanwhile: %s/resilience/\n", site.url)
 	playing, cancel := context.WithTimeout(ctx, playLimit)
 	defer cancel()
 	stage := &stage{site: site, openDuration: options.openDuration, out: stdout}

@@ -10,11 +10,12 @@ import (
 )
 
 // newMux routes the store's requests: GraphQL by POST, GET, SSE and WebSocket, a playground to
-// try it in, metrics for Prometheus, and the health of the process.
-func newMux(graphQL, metrics http.Handler, ready func() bool) *http.ServeMux {
+// try it in, a live page for operators, metrics for Prometheus, and the health of the process.
+func newMux(graphQL, dashboard, metrics http.Handler, ready func() bool) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("/query", extension.NoStore(graphQL))
 	mux.Handle("GET /{$}", playground.Handler("A store for cat food", "/query"))
+	mux.Handle("/resilience/", dashboard) // of a real store, only for those who run it
 	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "alive")

@@ -14,6 +14,7 @@ import (
 	"github.com/gqlresilience/gqlresilience/example/graph"
 	"github.com/gqlresilience/gqlresilience/example/store"
 	"github.com/gqlresilience/gqlresilience/extension"
+	"github.com/gqlresilience/gqlresilience/extension/dashboard"
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -25,6 +26,7 @@ type shop struct {
 	registry   *policy.Registry
 	telemetry  *telemetry
 	resilience *extension.Extension
+	dashboard  *dashboard.Dashboard
 	graphQL    *handler.Server
 	repricer   *repricer
 }
@@ -50,11 +52,16 @@ func newShop(options options, client *carrier.Client, logger *slog.Logger) (*sho
 		extension.WithFallback("Query.shippingQuotes", flatRate, extension.When(policy.ErrCircuitOpen)),
 		extension.WithStale("Order.quotes", recentQuotes(), extension.When(policy.ErrCircuitOpen)),
 	)
+	page, err := dashboard.New(registry, dashboard.WithPlan(resilience.Plan), dashboard.WithLogger(logger))
+	if err != nil {
+		return nil, err
+	}
 	return &shop{
 		store:      orders,
 		registry:   registry,
 		telemetry:  telemetry,
 		resilience: resilience,
+		dashboard:  page,
 		graphQL:    newGraphQL(&graph.Resolver{Store: orders, Carrier: client}, telemetry, resilience, logger),
 		repricer: &repricer{
 			policy:  carrierPolicy.WithSource("Repricer.run"),

@@ -43,7 +43,7 @@ func serve(ctx context.Context, options options, stdout io.Writer, logger *slog.
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "store:   %s (GraphQL at /query, metrics at /metrics)\n", site.url)
+	fmt.Fprintf(stdout, "store:   %s (GraphQL at /query, a live page at /resilience/, metrics at /metrics)\n", site.url)
 	fmt.Fprintf(stdout, "carrier: %s\n", site.carrierURL)
 	select {
 	case <-ctx.Done():
@@ -94,7 +94,8 @@ func (s *site) openStore(options options, logger *slog.Logger) error {
 	var requests, jobs context.Context
 	requests, s.cancelRequests = context.WithCancel(context.Background())
 	jobs, s.cancelJobs = context.WithCancel(context.Background())
-	s.server = newServer(requests, s.counted(newMux(s.graphQL, s.telemetry.metrics, s.ready.Load)), logger)
+	s.server = newServer(requests, s.counted(newMux(s.graphQL, s.dashboard, s.telemetry.metrics, s.ready.Load)), logger)
+	s.server.RegisterOnShutdown(s.dashboard.Close) // whose viewers would keep it from ending
 	s.ready.Store(true)
 	go s.run(s.server, listener)
 	if options.reprice > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gqlresilience/gqlresilience/internal/causes"
 	"github.com/gqlresilience/gqlresilience/internal/errtree"
+	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // What a client finds in an error's extensions under "code", with its "httpStatus" and its
@@ -43,6 +44,11 @@ const (
 // reports once a is what converts it. [CodeInternal] stands for an error without a code. It knows
 // nothing of presenters: [MaskUnknown] may hide the error that the code is of.
 func (a Answers) Code(err error) string {
+	if failure, ok := err.(*policy.Error); ok && failure != nil { // as when an outage makes rejections by the thousand
+		if answer, ok := a.of(failure.Kind); ok {
+			return answer.Code
+		}
+	}
 	if shown, ok := errtree.As[*gqlerror.Error](causes.Hide(a.Convert(err))); ok && shown != nil {
 		if code := codeIn(shown.Extensions); code != "" {
 			return code

@@ -1,0 +1,24 @@
+package dashboard
+
+import "sync"
+
+// rejections counts what a bulkhead or a limiter has not let pass lately.
+type rejections struct {
+	mu   sync.Mutex
+	ring ring[int] // guarded by mu
+}
+
+func newRejections(string, string) *rejections { return &rejections{} }
+
+func (r *rejections) add(p period) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	*r.ring.at(p)++
+}
+
+func (r *rejections) count(now period) (sum int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ring.each(now, func(_ int, n *int) { sum += *n })
+	return sum
+}
