@@ -105,8 +105,8 @@ func (a *attempt) catchUpLocked() {
 	}
 }
 
-// end returns a channel that is closed when the attempt has returned.
-func (a *attempt) end() <-chan struct{} {
+// returned returns a channel that is closed when the attempt has returned.
+func (a *attempt) returned() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	d := a.demand()

@@ -110,7 +110,7 @@ func (r *resolution) last() (last *fieldAttempt, begun *attempt) {
 func (r *resolution) abandon(a *attempt) bool {
 	if a.notices {
 		select {
-		case <-a.end():
+		case <-a.returned():
 		case <-a.demanded.Load().written:
 		}
 	}

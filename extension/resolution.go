@@ -79,7 +79,8 @@ func (a *attempt) prepare(ctx context.Context, state any, f *field, last *attemp
 	a.marked = a.fc != nil && a.fc.NonNull
 }
 
-// leave is deferred by an attempt that has begun, and tells whether the resolver has returned.
+// leave is deferred by an attempt that has begun, and finishes it. If the resolver has not returned, it has
+// panicked or ended its goroutine; a panic on a goroutine of the policy's becomes the attempt's err.
 func (a *attempt) leave(returned *bool, err *error) {
 	if *returned {
 		a.finish()
