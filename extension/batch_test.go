@@ -199,6 +199,24 @@ func TestAbandonedBatchOfNonNullItemsTakesTheirParentsAlong(t *testing.T) {
 	}
 }
 
+// In the middleware, what looks like the results of a batch is the result of one item.
+func TestAnItemOfABatchMayBeAListItself(t *testing.T) {
+	stub := stubOf("1", "2", "3")
+	batchOf(stub, func(context.Context, []*int) error { return nil })
+	server, registry := protectSchema(t, testgraph.NewSchema(stub), specs{"Item.stock": breaking(enforced(time.Second))})
+	server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+		value, err := next(ctx)
+		if graphql.GetFieldContext(ctx).Field.Name == "stock" {
+			return graphql.Array{graphql.MarshalInt(7)}, err
+		}
+		return value, err
+	})
+	response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+	require.Empty(t, response.Errors)
+	require.Equal(t, map[string]any{"stock": []any{7.0}}, response.Data["items"].([]any)[1])
+	require.Zero(t, failures(t, registry, "Item.stock"))
+}
+
 func TestPanicOfABatchFailsEachItem(t *testing.T) {
 	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1", "2", "3")

@@ -112,6 +112,42 @@ func TestABatchThatIsCalledFromGoAnswersForNoItemOfTheResponse(t *testing.T) {
 	require.Equal(t, []any{map[string]any{"path": []any{"items", 1.0, "slow"}, "code": "INTERNAL"}}, response.Extensions["degraded"])
 }
 
+func TestABatchThatIsCalledFromGoMayBeOfOtherItemsThanTheLists(t *testing.T) {
+	stub := stubOf("1", "2", "3")
+	guarded := testgraph.Guard(stub)
+	stub.ItemResolver.Stock = func(ctx context.Context, items []*model.Item) ([]*int, error) {
+		if policy.AttemptFromContext(ctx) == 1 {
+			return nil, errDown
+		}
+		return make([]*int, len(items)), nil
+	}
+	stub.ItemResolver.Slow = func(ctx context.Context, item *model.Item) (*string, error) {
+		_, err := guarded.Item().Stock(ctx, []*model.Item{item})
+		return nil, err
+	}
+	server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": retrying(breaking(enforced(time.Second)), 2)})
+	require.Empty(t, testgraph.Post(t.Context(), t, server, `{ items { slow } }`).Errors)
+	require.Equal(t, 3, failures(t, registry, "Item.stock"))
+}
+
+func TestTheErrorsOfABatchStayTheResolvers(t *testing.T) {
+	full := &policy.Error{Kind: policy.KindBulkheadFull}
+	items := graphql.BatchErrorList{nil, full}
+	stub := stubOf("1", "2")
+	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return []*int{new(1), nil}, items }
+	server, _ := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": enforced(time.Second)})
+	require.Equal(t, []string{"items[1].stock: Server is at capacity"}, messages(testgraph.Post(t.Context(), t, server, `{ items { stock } }`)))
+	require.Equal(t, graphql.BatchErrorList{nil, full}, items, "it may return them again")
+}
+
+func TestATimeoutThatABatchSetsItselfIsNotItsGuards(t *testing.T) {
+	stub := stubOf("1", "2")
+	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, context.DeadlineExceeded }
+	server, _ := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": enforced(time.Minute)})
+	want := context.DeadlineExceeded.Error()
+	require.ElementsMatch(t, []string{"items[0].stock: " + want, "items[1].stock: " + want}, messages(testgraph.Post(t.Context(), t, server, `{ items { stock } }`)))
+}
+
 func TestAFallbackAnswersForABatchOfWhichItemsFailed(t *testing.T) {
 	stub := stubOf("1", "2")
 	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {

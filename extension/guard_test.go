@@ -131,8 +131,9 @@ func TestErrorsOfAGuardedBatchAreMappedItemByItem(t *testing.T) {
 		err   error
 		paths []string
 	}{
-		"of one item": {graphql.BatchErrorList{nil, full}, []string{"items[1].stock"}},
-		"of all":      {full, []string{"items[0].stock", "items[1].stock"}},
+		"of one item":                        {graphql.BatchErrorList{nil, full}, []string{"items[1].stock"}},
+		"of one item, by the client's doing": {graphql.BatchErrorList{nil, policy.AsClientError(full)}, []string{"items[1].stock"}},
+		"of all":                             {full, []string{"items[0].stock", "items[1].stock"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -222,7 +223,7 @@ func TestGuardsMayBeCalledFromGoAtTheSameTime(t *testing.T) {
 
 // A resolver that calls another one through its guard gets it with its policy.
 func TestGuardMayBeCalledFromGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
 		stub := &testgraph.Stub{}
 		guarded := testgraph.Guard(stub)
 		stub.QueryResolver.Text = func(ctx context.Context) (*string, error) {
@@ -237,7 +238,7 @@ func TestGuardMayBeCalledFromGo(t *testing.T) {
 			}
 			return "", untilCancelled(ctx)
 		}
-		server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{
+		server, registry := protectSchema(t, h.schema(stub), specs{
 			"Query.text": permits(enforced(time.Minute)), "Query.strictText": permits(retrying(enforced(time.Second), 2)),
 		})
 		require.Equal(t, `{"data":{"text":"at last"}}`, rawPost(t.Context(), t, server, `{ text }`))
@@ -248,6 +249,27 @@ func TestGuardMayBeCalledFromGo(t *testing.T) {
 		breaker.Trip()
 		require.Equal(t, onTheWire("Service temporarily unavailable", `,"extensions":{"code":"CIRCUIT_OPEN","httpStatus":503,"retryAfter":30}`),
 			rawPost(t.Context(), t, server, `{ text }`))
+	})
+}
+
+func TestGuardMayBeCalledOutsideOfAllFields(t *testing.T) {
+	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
+		attempts := 0
+		server, _ := protectSchema(t, h.schema(textStub(answering("text"))), specs{"Query.strictText": retrying(spec, 2)})
+		server.AroundResponses(func(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+			text, err := extension.Guard(ctx, "Query.strictText", func(ctx context.Context) (string, error) {
+				assert.NotNil(t, graphql.GetFieldContext(ctx))
+				if attempts++; attempts == 1 {
+					return "", errDown
+				}
+				return "at last", nil
+			})
+			assert.NoError(t, err)
+			assert.Equal(t, "at last", text)
+			return next(ctx)
+		})
+		require.Equal(t, `{"data":{"text":"text"}}`, rawPost(t.Context(), t, server, `{ text }`))
+		require.Equal(t, 2, attempts)
 	})
 }
 
