@@ -134,6 +134,25 @@ func TestFallbackAnswersForAPanic(t *testing.T) {
 	})
 }
 
+func TestFallbackAnswersForWhatTheRecoverFunctionMakesOfAPanic(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.server(textStub(func(context.Context) (*string, error) { panic("boom") }))
+		server.SetRecoverFunc(func(context.Context, any) error { return errDown })
+		protectServer(t, server, specs{"Query.text": enforced(time.Second)},
+			extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return new("fallback"), nil }, extension.When(errDown)))
+		require.Equal(t, map[string]any{"text": "fallback"}, testgraph.Post(t.Context(), t, server, `{ text }`).Data)
+	})
+}
+
+func TestPanicOfWhichTheRecoverFunctionMakesNothingIsAnError(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		server := h.server(textStub(func(context.Context) (*string, error) { panic("boom") }))
+		server.SetRecoverFunc(func(context.Context, any) error { return nil })
+		protectServer(t, server, specs{"Query.text": enforced(time.Second)})
+		require.Equal(t, []string{"text: internal system error"}, messages(testgraph.Post(t.Context(), t, server, `{ text }`)))
+	})
+}
+
 func TestPanicOfAFallbackIsThatOfItsField(t *testing.T) {
 	inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
 		stub := stubOf("1")

@@ -192,6 +192,22 @@ func TestWhatIsReportedBesideAnotherPolicysErrorIsReported(t *testing.T) {
 	})
 }
 
+func TestWhatWasReportedIsNotWhereAFallbackFailsForIt(t *testing.T) {
+	for name, resolve := range map[string]func(context.Context) (*string, error){
+		"beside an error": failing(errDown), "alone": func(context.Context) (*string, error) { return nil, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEachMode(t, time.Second, func(t *testing.T, h hook, spec policy.Spec) {
+				server, _ := protectSchema(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
+					graphql.AddErrorf(ctx, "beside it")
+					return resolve(ctx)
+				})), specs{"Query.text": spec}, extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return nil, errors.New("no cache") }))
+				require.Equal(t, []string{"text: no cache"}, messages(testgraph.Post(t.Context(), t, server, `{ text }`)))
+			})
+		})
+	}
+}
+
 func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 	for name, fail := range map[string]func(context.Context) (*string, error){
 		"an error":  func(context.Context) (*string, error) { return nil, errDown },
