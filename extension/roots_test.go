@@ -119,6 +119,29 @@ func TestAnAttemptInsideAnAttemptEndsWithIt(t *testing.T) {
 	}
 }
 
+func TestAttemptsOfOneOperationShareAWatchOverItsContext(t *testing.T) {
+	inEachMode(t, time.Minute, func(t *testing.T, h hook, spec policy.Spec) {
+		var waiting atomic.Int64
+		done := make(chan struct{})
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) {
+			derivedFrom(ctx)
+			time.Sleep(time.Second)
+			assert.LessOrEqual(t, waiting.Load(), int64(2), "that of the attempts, and that of what hangs on them")
+			return new("slow"), nil
+		}
+		server := h.server(stub)
+		server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+			if graphql.GetFieldContext(ctx).Field.Name == "slow" {
+				ctx = &watchedContext{ctx, done, &waiting}
+			}
+			return next(ctx)
+		})
+		protectServer(t, server, specs{"Item.slow": spec})
+		require.Empty(t, testgraph.Post(t.Context(), t, server, `{ item(id: "1") { a: slow b: slow c: slow } }`).Errors)
+	})
+}
+
 func TestNothingWaitsForTheEndOfAContextAfterTheOperation(t *testing.T) {
 	for name, resolve := range map[string]func(context.Context) error{
 		"after an answer":  func(ctx context.Context) error { return derivedFrom(ctx).Err() },
