@@ -9,7 +9,8 @@ import (
 )
 
 // Run runs the call under p, as [Execute] does, for adapters. The value is what a fallback has
-// returned.
+// returned, and nil without one: what the function has returned is with the last attempt, to be looked
+// at where [Call.Own] says so.
 //
 // The stages before and after the function return before it is called and begin after it has
 // returned: its goroutine, one of gqlgen's, has a small stack, and what lies under the function is
