@@ -49,14 +49,15 @@ function say(node, ...parts) {
   while (node.childNodes.length > parts.length) node.lastChild.remove();
 }
 
-// plain is a sentence where there can be no nodes: in the title and in labels. Marks isolate names, whose letters
-// may run from right to left.
+// plain is a sentence where there can be no nodes: in the title and in labels. Marks isolate names whose letters may
+// run from right to left.
 function plain(...parts) {
-  return parts.flat().map((part) => (part.tag === "bdi" ? `\u2068${part.text}\u2069` : part.text ?? String(part))).join("");
+  const isolated = (name) => (/^[ -~]*$/.test(name) ? name : `\u2068${name}\u2069`);
+  return parts.flat().map((part) => (part.tag === "bdi" ? isolated(part.text) : part.text ?? String(part))).join("");
 }
 
-// keyed gives each item a node of its own, found again by its key, in the items' order. While the pointer or the
-// focus is in the section, nothing is moved, added or taken away there; the number of new items that wait is returned.
+// keyed gives each item a node of its own, found again by its key, in the items' order. While the pointer, the focus or
+// a selection is in the section, nothing is moved, added or taken away there; it returns how many new items wait.
 function keyed(section, items, keyOf, create, update) {
   const list = section.querySelector(".items");
   const known = (list.known ??= new Map());
@@ -95,7 +96,9 @@ function keyed(section, items, keyOf, create, update) {
 const hasPointer = matchMedia("(hover: hover)"); // on a phone what was tapped last counts as hovered for ever
 
 function isHeld(section) {
-  return (hasPointer.matches && section.matches(":hover")) || section.contains(document.activeElement) || byId("confirm").open;
+  const selection = getSelection();
+  return (hasPointer.matches && section.matches(":hover")) || section.contains(document.activeElement) || byId("confirm").open ||
+    (!selection.isCollapsed && section.contains(selection.anchorNode));
 }
 
 // troubledFirst sorts by name, those in trouble first.
@@ -107,6 +110,9 @@ function troubledFirst(items, isTroubled, nameOf) {
 // ---- Words ----
 
 const named = (text) => ({ tag: "bdi", text });
+const faint = (text) => ({ tag: "span", text, attributes: { class: "fine" } });
+const nothing = faint("none");
+const never = faint("never");
 const strong = (text) => ({ tag: "b", text: String(text) });
 const at = (iso) => ({ tag: "time", text: clock(iso), attributes: { datetime: iso, title: new Date(iso).toISOString().replace("T", " ") } });
 const secondsBetween = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
@@ -136,8 +142,9 @@ function duration(seconds) {
   return two(Math.floor(whole / 86400), "d", "h", Math.floor((whole % 86400) / 3600));
 }
 
-// ago and left are of whole seconds: tenths would flicker.
-const ago = (iso) => duration(Math.floor(secondsBetween(iso, now)));
+// age and left are of whole seconds: tenths would flicker.
+const age = (iso) => duration(Math.floor(secondsBetween(iso, now)));
+const ago = (iso) => (secondsBetween(iso, now) < 1 ? "just now" : `${age(iso)} ago`);
 const left = (seconds) => duration(Math.ceil(seconds));
 const reasonText = (reason) => (reason ? `: ${reason}` : "");
 
@@ -217,10 +224,9 @@ function failingSentence(policy, history) {
 // callerOf is a field, or the policy of a job that has no name.
 const callerOf = (item) => named(item.field || item.policy);
 
-// breakersOf are those of a policy's fields. The plan knows; before it came, it is taken to be the one of the same name.
+// breakersOf are those of a policy's fields. A policy of jobs alone is not in the plan; its breaker usually has its name.
 function breakersOf(policy, s) {
-  const names = new Set(plan?.fields.filter((f) => f.policy === policy).map((f) => f.circuitBreaker) ?? []);
-  if (names.size === 0) names.add(policy);
+  const names = breakersPlanned.get(policy) ?? new Set([policy]);
   return s.circuitBreakers.filter((b) => names.has(b.name));
 }
 
@@ -242,7 +248,7 @@ function showStatus(s) {
 
 function countdown(breaker, s) {
   const outage = outageOf(breaker, s.events);
-  return [named(breaker.name), `: ${outage.known ? "" : "more than "}${ago(outage.since)} so far, ${nextProbe(breaker)}. `];
+  return [named(breaker.name), `: ${outage.known ? "" : "more than "}${age(outage.since)} so far, ${nextProbe(breaker)}. `];
 }
 
 function nextProbe(breaker) {
@@ -282,7 +288,7 @@ function showNotes(s) {
     list.lastChild.replaceChildren("This page is older than the server. ", reload);
   }
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  say(byId("server"), named(s.server.name), ", started at ", at(s.server.started), `. Times are of ${zone}; point at one for UTC. As of `, at(s.time), ".");
+  say(byId("server"), named(s.server.name), ", started at ", at(s.server.started), `. Times are of ${zone}${zone === "UTC" ? "" : "; point at one for UTC"}. As of `, at(s.time), ".");
 }
 
 // ---- Sections ----
@@ -291,7 +297,7 @@ function showFallbacks(s) {
   const create = (f) => make("li", { "data-field": f.field, "data-policy": f.policy });
   keyed(byId("fallbacks"), s.fallbacks.toSorted((a, b) => Date.parse(a.since) - Date.parse(b.since)), keyOfField, create, (node, f) => {
     const policy = f.field ? [" (", named(f.policy), ")"] : [];
-    say(node, "↪ ", strong(""), callerOf(f), ...policy, ` is answered by its fallback, for ${f.for}, since `, at(f.since), ` (${ago(f.since)}): ${plural(f.count, "time")}, last ${ago(f.last)} ago.`);
+    say(node, "↪ ", callerOf(f), ...policy, ` is answered by its fallback, for ${f.for}, since `, at(f.since), ` (${age(f.since)}): ${plural(f.count, "time")}, last ${ago(f.last)}.`);
   });
 }
 
@@ -306,7 +312,7 @@ function createBreaker(b) {
   const card = make("article", { "data-name": b.name, class: "card" });
   const parts = {
     title: make("h3"), state: make("p", { class: "state" }), why: make("p"), strip: makeStrip(), rate: make("p", { class: "fine" }),
-    changes: make("ol"), summary: make("summary"), result: make("p", { class: "result", hidden: "" }),
+    changes: make("ol"), summary: make("summary"), result: make("p", { class: "result", tabindex: "-1", hidden: "" }),
   };
   card.parts = parts;
   parts.details = make("details", {}, parts.summary, parts.changes);
@@ -336,12 +342,12 @@ function updateBreaker(card, b, events) {
 function breakerStory(b, events) {
   if (b.state === "closed") {
     const recovery = recoveryOf(b, events);
-    if (!recovery) return ["Closed since ", at(b.since), ` (${ago(b.since)})${reasonText(b.reason)}.`];
-    return ["Recovered at ", at(recovery.time), ` (${ago(recovery.time)} ago) after ${recovery.atLeast}${duration(Math.round(recovery.after))}${reasonText(b.reason)}.`];
+    if (!recovery) return ["Closed since ", at(b.since), ` (${age(b.since)})${reasonText(b.reason)}.`];
+    return ["Recovered at ", at(recovery.time), ` (${ago(recovery.time)}) after ${recovery.atLeast}${duration(Math.round(recovery.after))}${reasonText(b.reason)}.`];
   }
   const probe = nextProbe(b);
   const outage = outageOf(b, events);
-  const begun = [`${probe[0].toUpperCase()}${probe.slice(1)}. Broke ${outage.known ? "at" : "before"} `, at(outage.since), ` (${ago(outage.since)} ago)${reasonText(outage.reason)}.`];
+  const begun = [`${probe[0].toUpperCase()}${probe.slice(1)}. Broke ${outage.known ? "at" : "before"} `, at(outage.since), ` (${ago(outage.since)})${reasonText(outage.reason)}.`];
   if (outage.since === b.since) return begun;
   return [...begun, b.state === "open" ? " Opened again at " : " Half-open since ", at(b.since), `${reasonText(b.reason)}.`];
 }
@@ -373,7 +379,7 @@ function drawStrip(svg, b) {
     const x = 10 * (count - columns.length + i) + 1;
     const fine = column.calls - column.failures;
     if (single) {
-      if (column.failures) bad += bar(x, 8, 10, 8) + bar(x, 8, 22, 2);
+      if (column.failures) bad += bar(x, 8, 11, 1) + bar(x, 8, 11, 16);
       else good += bar(x, 8, 11, 1);
       return;
     }
@@ -416,10 +422,10 @@ function updateField(row, f) {
   say(cells[1], named(f.policy));
   say(cells[2], String(f.got.answer ?? 0));
   say(cells[3], String(f.got.fallback ?? 0));
-  say(cells[4], failed ? `${percent(failed, all)} failed: ${errors.map(([sort, n]) => `${n} ${sort}`).join(", ")}` : "none");
-  say(cells[5], uncounted.join(", ") || "none");
-  say(cells[6], ...(f.lastAnswer ? [at(f.lastAnswer), ` (${ago(f.lastAnswer)} ago)`] : ["never"]));
-  say(cells[7], ...(f.lastProblem ? [at(f.lastProblem), ` (${ago(f.lastProblem)} ago): ${f.problem}`] : ["never"]));
+  say(cells[4], failed ? `${percent(failed, all)} failed: ${errors.map(([sort, n]) => `${n} ${sort}`).join(", ")}` : nothing);
+  say(cells[5], uncounted.join(", ") || nothing);
+  say(cells[6], ...(f.lastAnswer ? [at(f.lastAnswer), ` (${ago(f.lastAnswer)})`] : [never]));
+  say(cells[7], ...(f.lastProblem ? [at(f.lastProblem), ` (${ago(f.lastProblem)}): ${f.problem}`] : [never]));
 }
 
 function showBulkheads(s) {
@@ -493,7 +499,7 @@ function updatePolicy(card, p, s, failing) {
   const percentiles = total.p50 === null ? "no calls" : `p50 ${duration(total.p50)}, p99 ${duration(total.p99)}`;
   drawChart(parts.calls, p, s.history, outages, [strong(total.calls), ` ${total.calls === 1 ? "call" : "calls"}${most(p.calls)}`], bars(p.calls));
   const problems = p.failures.map((n, i) => n + p.fallbacks[i]);
-  drawChart(parts.failures, p, s.history, outages, [strong(total.failures), ` ${total.failures === 1 ? "failure" : "failures"} ▮, `, strong(total.fallbacks), ` ${total.fallbacks === 1 ? "fallback" : "fallbacks"} ▯`],
+  drawChart(parts.failures, p, s.history, outages, [strong(total.failures), ` ${total.failures === 1 ? "failure" : "failures"} ■, `, strong(total.fallbacks), ` ${total.fallbacks === 1 ? "fallback" : "fallbacks"} □`],
     stackedBars(p.failures, p.fallbacks, Math.max(...problems)));
   drawChart(parts.retries, p, s.history, outages, [strong(total.retries), ` ${total.retries === 1 ? "retry" : "retries"}${most(p.retries)}`], bars(p.retries));
   drawChart(parts.durations, p, s.history, outages, [percentiles, peak > 0 ? `, highest ${duration(peak)}` : ""], [steps(p.p50, peak), steps(p.p99, peak)]);
@@ -555,7 +561,7 @@ function steps(values, peak) {
 // ---- Events ----
 
 const eventWords = {
-  retry: "↻ retry", timeout: "⧖ timeout", "circuit-open": "✕ circuit opened", "circuit-half-open": "◐ circuit half-open",
+  retry: "↻ retry", timeout: "! timeout", "circuit-open": "✕ circuit opened", "circuit-half-open": "◐ circuit half-open",
   "circuit-closed": "✓ circuit closed", "circuit-rejected": "⊘ rejected: circuit open", "bulkhead-rejected": "⊘ rejected: bulkhead full",
   "rate-limited": "⊘ rejected: rate limited", fallback: "↪ fallback", abandoned: "⚠ abandoned",
 };
@@ -579,9 +585,11 @@ function showEvents(s) {
 
 // ---- Plan ----
 
-let plan = null;
+const breakersPlanned = new Map(); // names, by policy
 
-function showPlan() {
+function showPlan(plan) {
+  breakersPlanned.clear();
+  for (const f of plan.fields) breakersPlanned.set(f.policy, (breakersPlanned.get(f.policy) ?? new Set()).add(f.circuitBreaker));
   const { budget } = plan;
   const section = byId("plan");
   const limits = budget ? [budget.timeout && `at most ${budget.timeout}`, budget.header && `or less by the header ${budget.header}`,
@@ -619,11 +627,13 @@ function updatePlanned(row, f) {
   say(by, [f.origin, f.hookedIn, f.takesAlong && `takes along ${f.takesAlong.join(", ")}`, f.looksLikeData && "looks like plain data"].filter(Boolean).join("; "));
 }
 
+const valueText = (value) => (value instanceof Object ? Object.entries(value).map(([key, one]) => `${key} ${one}`).join(", ") : String(value));
+
 function showSettings(row) {
   const { details, settings } = row.parts;
   if (!details.open || settings.shown === row.planned) return;
   settings.shown = row.planned;
-  settings.replaceChildren(...row.planned.settings.map((one) => make("div", {}, make("dt", {}, one.path), make("dd", {}, `${one.value} `, make("span", { class: "fine" }, one.origin)))));
+  settings.replaceChildren(...row.planned.settings.map((one) => make("div", {}, make("dt", {}, one.path), make("dd", {}, `${valueText(one.value)} `, make("span", { class: "fine" }, one.origin)))));
 }
 
 // ---- Controls ----
@@ -667,10 +677,12 @@ async function order(card, action) {
       signal: AbortSignal.timeout(10000),
     });
     const refusal = answer.ok ? "" : (await answer.text()).trim().slice(0, 500) || `the server answered ${answer.status}`;
-    say(result, ...(refusal ? [`✕ ${controls[action][0]} was refused: ${refusal}`] : [`✓ ${action === "trip" ? "Tripped" : "Reset"} at `, at(new Date().toISOString()), "."]));
+    say(result, ...(refusal ? [`✕ ${controls[action][0]} was refused: ${refusal}`] : [`✓ ${action === "trip" ? "Tripped" : "Reset"} at `, at(now), "."]));
   } catch (failure) {
     say(result, `✕ ${controls[action][0]}: no answer (${failure.message}); it may or may not have happened.`);
   }
+  // A screen reader that is still here reads where the focus goes; the only live region is the headline.
+  if (card.contains(document.activeElement)) result.focus();
 }
 
 // ---- Connection ----
@@ -679,7 +691,7 @@ const silence = 5000; // after which a connection is taken to be dead; a proxy m
 
 let source = null;
 let heardAt = 0;
-let failures = 0;
+let tries = 0;
 let retryTimer = 0;
 let connected = false;
 let last = null; // snapshot
@@ -688,14 +700,11 @@ function connect() {
   retryTimer = 0;
   heardAt = performance.now();
   source = new EventSource("stream");
-  source.addEventListener("plan", (message) => {
-    plan = JSON.parse(message.data);
-    showPlan();
-  });
+  source.addEventListener("plan", (message) => showPlan(JSON.parse(message.data)));
   source.addEventListener("snapshot", (message) => {
-    heardAt = performance.now();
-    failures = 0;
     last = JSON.parse(message.data);
+    heardAt = performance.now();
+    tries = 0;
     connected = true;
     show(last);
   });
@@ -709,7 +718,7 @@ function connect() {
 function reconnect() {
   source.close();
   if (retryTimer) return;
-  const delay = Math.min(10000, 1000 * 2 ** failures++);
+  const delay = Math.min(10000, 1000 * 2 ** tries++);
   retryTimer = setTimeout(connect, delay * (0.75 + Math.random() / 4)); // at most ten seconds, and not all pages at once
 }
 
