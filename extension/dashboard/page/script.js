@@ -169,16 +169,20 @@ function recoveryOf(breaker, events) {
 }
 
 // failingSince tells since when a policy's calls fail, null if they do not: of the last minute's, one in ten or more
-// and three at least. Failures with less than half a minute between them belong together.
-function failingSince(policy, history) {
-  const lastMinute = Math.ceil(60 / history.step);
-  const failures = sum(policy.failures.slice(-lastMinute));
-  if (failures < 3 || failures * 10 < sum(policy.calls.slice(-lastMinute))) return null;
+// and three at least, and not only before its circuit recovered. Failures less than half a minute apart belong together.
+function failingSince(policy, s) {
+  const { step, from } = s.history;
+  const near = 30 / step;
+  const columns = policy.failures.length;
+  const recovered = breakersOf(policy.name, s).map((b) => (b.state === "closed" && b.changes.length > 0 ? Date.parse(b.changes[0].time) : 0));
+  const since = Math.max(columns - 2 * near, Math.floor((Math.max(0, ...recovered) - Date.parse(from)) / 1000 / step) + 1);
+  const failed = sum(policy.failures.slice(since));
   let first = policy.failures.findLastIndex((n) => n > 0);
-  for (let i = first; i >= 0 && (first - i) * history.step < 30; i--) {
+  if (since >= columns || failed < 3 || failed * 10 < sum(policy.calls.slice(since)) || columns - first > near) return null;
+  for (let i = first; i >= 0 && first - i < near; i--) {
     if (policy.failures[i] > 0) first = i;
   }
-  return { since: columnTime(history, first), longer: first * history.step < 30 };
+  return { time: columnTime(s.history, first), longer: first < near };
 }
 
 const columnTime = (history, column) => new Date(Date.parse(history.from) + column * history.step * 1000).toISOString();
@@ -186,9 +190,9 @@ const columnTime = (history, column) => new Date(Date.parse(history.from) + colu
 // summarize says in sentences how things are. Nothing in them counts on, so that they change only when something happens.
 function summarize(s) {
   const broken = troubledFirst(s.circuitBreakers.filter((b) => b.state !== "closed"), (b) => b.state === "open", (b) => b.name);
-  const failing = s.policies.filter((p) => !breakersOf(p.name, s).some((b) => b.state !== "closed") && failingSince(p, s.history));
+  const failing = s.policies.filter((p) => !breakersOf(p.name, s).some((b) => b.state !== "closed") && failingSince(p, s));
   const recovered = s.circuitBreakers.map((b) => recoveryOf(b, s.events)).filter(Boolean).sort((a, b) => Date.parse(b.time) - Date.parse(a.time));
-  const sentences = [...breakerSentences(broken, s), ...failing.slice(0, 3).map((p) => failingSentence(p, s.history))];
+  const sentences = [...breakerSentences(broken, s), ...failing.slice(0, 3).map((p) => failingSentence(p, s))];
   if (failing.length > 3) sentences.push([`Calls of ${failing.length - 3} more policies fail.`]);
   if (s.fallbacks.length > 2) sentences.push([`${s.fallbacks.length} fields are answered by their fallbacks.`]);
   else sentences.push(...s.fallbacks.map((f) => [callerOf(f), " is answered by its fallback."]));
@@ -216,9 +220,9 @@ function breakerSentences(broken, s) {
   return sentences;
 }
 
-function failingSentence(policy, history) {
-  const { since, longer } = failingSince(policy, history);
-  return ["Calls of ", named(policy.name), " fail, ", ...(longer ? ["for five minutes or longer."] : ["since about ", at(since), "."])];
+function failingSentence(policy, s) {
+  const { time, longer } = failingSince(policy, s);
+  return ["Calls of ", named(policy.name), " fail, ", ...(longer ? ["for about five minutes or longer."] : ["since about ", at(time), "."])];
 }
 
 // callerOf is a field, or the policy of a job that has no name.
@@ -468,7 +472,7 @@ function updateLoad(card, name, word, state, load, text) {
 const chartNames = ["calls", "failures", "retries", "durations"];
 
 function showPolicies(s) {
-  const isFailing = (p) => failingSince(p, s.history) !== null || breakersOf(p.name, s).some((b) => b.state !== "closed");
+  const isFailing = (p) => failingSince(p, s) !== null || breakersOf(p.name, s).some((b) => b.state !== "closed");
   keyed(byId("policies"), troubledFirst(s.policies, isFailing, (p) => p.name), (p) => p.name, createPolicy, (card, p) => updatePolicy(card, p, s, isFailing(p)));
 }
 
