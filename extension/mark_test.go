@@ -88,6 +88,7 @@ func TestAGuardThatIsCalledFromGoDoesNotMarkTheFieldThatCallsIt(t *testing.T) {
 
 func TestAFieldKeepsTheMarkThatItMakesBesideACallFromGo(t *testing.T) {
 	inEachMode(t, time.Minute, func(t *testing.T, h hook, spec policy.Spec) {
+		begun, marked := make(chan struct{}), make(chan struct{})
 		stub := stubOf("1")
 		guarded := testgraph.Guard(stub)
 		stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) {
@@ -96,13 +97,15 @@ func TestAFieldKeepsTheMarkThatItMakesBesideACallFromGo(t *testing.T) {
 				defer close(called)
 				_, _ = guarded.Query().Text(ctx)
 			}()
-			time.Sleep(time.Second)
+			<-begun
 			graphql.MarkNonNull(ctx)
+			marked <- struct{}{}
 			<-called
 			return nil, errDown
 		}
 		stub.QueryResolver.Text = func(context.Context) (*string, error) {
-			time.Sleep(2 * time.Second)
+			begun <- struct{}{}
+			<-marked
 			return nil, errors.New("text")
 		}
 		server, _ := protectSchema(t, h.schema(stub), specs{"Query.text": spec}, answerWith("Query.text", new("cached")))

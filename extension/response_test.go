@@ -208,6 +208,20 @@ func TestWhatWasReportedIsNotWhereAFallbackFailsForIt(t *testing.T) {
 	}
 }
 
+func TestWhatAnAttemptReportedThatRunsOnAfterAClientIsNotReported(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		server, registry := protectSchema(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
+			graphql.AddErrorf(ctx, "beside it")
+			time.Sleep(time.Minute)
+			return nil, nil
+		})), specs{"Query.text": enforced(time.Minute)})
+		ctx, disconnect := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, disconnect)
+		require.Equal(t, []string{"text: context canceled"}, messages(testgraph.Post(ctx, t, server, `{ text }`)))
+		requireQuiet(t, registry)
+	})
+}
+
 func TestErrorsAndExtensionsOfFailedAttemptsVanish(t *testing.T) {
 	for name, fail := range map[string]func(context.Context) (*string, error){
 		"an error":  func(context.Context) (*string, error) { return nil, errDown },
