@@ -272,7 +272,10 @@ func (a *attempt) deliver() {
 	if d == nil {
 		return
 	}
-	if d.own != nil && d.own.NonNull && !a.fc.NonNull {
+	a.mu.Lock()
+	fc := d.own // which a goroutine that the resolver has left behind may be making
+	a.mu.Unlock()
+	if fc != nil && fc.NonNull && !a.fc.NonNull {
 		a.fc.NonNull = true
 	}
 	if own := a.responded(); own != nil {

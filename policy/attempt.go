@@ -110,7 +110,7 @@ func (a *Attempt) Err() error {
 		return nil
 	}
 	made := a.context()
-	if now() >= a.deadline {
+	if made.Err() == nil && now() >= a.deadline {
 		awaitEnd(made) // its timer is due; see outOfTime
 	}
 	return made.Err() // which does not change any more once it is not nil

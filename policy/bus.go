@@ -22,7 +22,7 @@ func (r *Registry) Subscribe(fn func(context.Context, Event), kinds ...EventKind
 	if fn == nil {
 		panic("policy: Registry.Subscribe: the function is nil")
 	}
-	return r.events.subscribe(&subscriber{fn, kinds})
+	return r.events.subscribe(&subscriber{fn, slices.Clone(kinds)})
 }
 
 // bus hands events to subscribers.
@@ -34,11 +34,11 @@ type bus struct {
 
 type subscriber struct {
 	fn    func(context.Context, Event)
-	kinds []EventKind // nil: all but those that are counted
+	kinds []EventKind // none: all but those that are counted
 }
 
 func (s *subscriber) wants(kind EventKind) bool {
-	if s.kinds == nil {
+	if len(s.kinds) == 0 {
 		return !kind.counted()
 	}
 	return slices.Contains(s.kinds, kind)

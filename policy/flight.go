@@ -37,9 +37,12 @@ func (c *Call) launch() {
 	if f.apart != nil {
 		f.apart()
 	}
-	if f.gaveUp && w.abandon(f, c.held.attempt, c.policy) {
-		c.abandoned = true
-		return
+	if f.gaveUp {
+		c.held.attempt.decide() // while it is under way: once it has landed, nobody could tell what had ended it
+		if w.abandon(f, c.held.attempt, c.policy) {
+			c.abandoned = true
+			return
+		}
 	}
 	c.err, c.raised = f.err, f.raised
 }

@@ -44,7 +44,7 @@ func (c *Call) publishCall() {
 }
 
 func (c *Call) publishRetry(delay time.Duration) {
-	c.publish(Event{Kind: EventRetry, Attempt: c.number, Delay: delay, Err: c.err})
+	c.publish(Event{Kind: EventRetry, Attempt: c.number, Delay: delay, Err: unmarked(c.err)})
 }
 
 func (c *Call) publishTimeout(timeUp, err *Error) {
