@@ -411,25 +411,24 @@ function showFields(s) {
 
 function createField(f) {
   const cells = [make("th", { scope: "row" }), ...Array.from({ length: 7 }, () => make("td"))];
-  cells[2].className = cells[3].className = "number";
+  cells[1].className = cells[2].className = "number";
   return make("tr", { "data-field": f.field, "data-policy": f.policy }, ...cells);
 }
 
 function updateField(row, f) {
-  const cells = row.children;
-  const errors = errorsOf(f.got);
-  const all = sum(Object.values(f.got));
-  const failed = sum(errors.map(([, n]) => n));
+  const [field, answers, fallbacks, errors, lastProblem, lastAnswer, others, policy] = row.children;
+  const sorts = errorsOf(f.got);
+  const failed = sum(sorts.map(([, n]) => n));
   const uncounted = [f.got.clientError && plural(f.got.clientError, "client error"), f.got.cancelled && `${f.got.cancelled} cancelled`].filter(Boolean);
   setAttribute(row, "data-troubled", isTroubledField(f));
-  say(cells[0], isTroubledField(f) ? "⚠ " : "", callerOf(f));
-  say(cells[1], named(f.policy));
-  say(cells[2], String(f.got.answer ?? 0));
-  say(cells[3], String(f.got.fallback ?? 0));
-  say(cells[4], failed ? `${percent(failed, all)} failed: ${errors.map(([sort, n]) => `${n} ${sort}`).join(", ")}` : nothing);
-  say(cells[5], uncounted.join(", ") || nothing);
-  say(cells[6], ...(f.lastAnswer ? [at(f.lastAnswer), ` (${ago(f.lastAnswer)})`] : [never]));
-  say(cells[7], ...(f.lastProblem ? [at(f.lastProblem), ` (${ago(f.lastProblem)}): ${f.problem}`] : [never]));
+  say(field, isTroubledField(f) ? "⚠ " : "", callerOf(f));
+  say(answers, String(f.got.answer ?? 0));
+  say(fallbacks, String(f.got.fallback ?? 0));
+  say(errors, failed ? `${percent(failed, sum(Object.values(f.got)))} failed: ${sorts.map(([sort, n]) => `${n} ${sort}`).join(", ")}` : nothing);
+  say(lastProblem, ...(f.lastProblem ? [at(f.lastProblem), ` (${ago(f.lastProblem)}): ${f.problem}`] : [never]));
+  say(lastAnswer, ...(f.lastAnswer ? [at(f.lastAnswer), ` (${ago(f.lastAnswer)})`] : [never]));
+  say(others, uncounted.join(", ") || nothing);
+  say(policy, named(f.policy));
 }
 
 function showBulkheads(s) {
