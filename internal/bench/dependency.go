@@ -19,6 +19,8 @@ type dependency struct {
 	answer *int
 	ask    func(context.Context) (*int, error)
 
+	derives bool // contexts, from the attempt's
+
 	asked, attempts int // how often a call has asked it, and has to. attempts 0: nobody counts, for several may call
 }
 
@@ -105,7 +107,7 @@ func deadlines(*stand) *dependency {
 }
 
 func deriving(derive func(context.Context) (context.Context, context.CancelFunc)) *dependency {
-	d := &dependency{answer: new(7)}
+	d := &dependency{answer: new(7), derives: true}
 	d.ask = func(ctx context.Context) (*int, error) {
 		ctx, cancel := derive(ctx)
 		defer cancel()
@@ -120,7 +122,7 @@ func overHTTP(t *stand) *dependency {
 		_, _ = io.WriteString(w, "7")
 	}))
 	t.cleanup(func() error { remote.Close(); return nil })
-	d := &dependency{answer: new(7)}
+	d := &dependency{answer: new(7), derives: true}
 	d.ask = func(ctx context.Context) (*int, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, remote.URL, nil)
 		if err != nil {

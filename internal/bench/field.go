@@ -23,12 +23,46 @@ type resolver = func(context.Context) (any, error)
 // A caller calls a resolver, in its own way.
 type caller func(ctx context.Context, resolve resolver) (any, error)
 
+// perOperation is how many calls of a resolver that derives contexts an operation makes. It keeps what
+// hangs on them until its end: in one that never ends, they would be measured in a heap that grows with
+// each. The price of a new operation is not seen among so many of them.
+const perOperation = 1000
+
 // calling calls the guarded field's resolver in the middle of an operation of the server.
-func calling(t *stand, s *server, r *graph.Resolver, call caller, check func(any, error) error) (loop, error) {
+func calling(t *stand, s *server, r *graph.Resolver, call caller, d *dependency) (loop, error) {
+	if d.derives {
+		return callingAnew(t, s, r, call, d.check)
+	}
+	return callingWithin(t, s, r, call, d.check)
+}
+
+// callingWithin makes all calls in one operation.
+func callingWithin(t *stand, s *server, r *graph.Resolver, call caller, check func(any, error) error) (loop, error) {
 	o := begin(s, r)
 	t.cleanup(o.end)
 	one, err := o.calling(call, check)
 	return repeat(one), err
+}
+
+// callingAnew begins a new operation after each perOperation calls.
+func callingAnew(t *stand, s *server, r *graph.Resolver, call caller, check func(any, error) error) (loop, error) {
+	o := begin(s, r)
+	t.cleanup(func() error { return o.end() }) // of the last
+	one, err := o.calling(call, check)
+	left := perOperation
+	return repeat(func() (err error) {
+		if left == 0 {
+			if err = o.end(); err != nil {
+				return err
+			}
+			o, left = begin(s, r), perOperation
+			if one, err = o.calling(call, check); err != nil {
+				return err
+			}
+		}
+		left--
+		return one()
+	}), err
 }
 
 // calling returns a call of the guarded field of an item of its own.
@@ -60,7 +94,7 @@ func protectedBeside(others int, by hook, spec policy.Spec, ask newDependency) s
 		if err != nil {
 			return loop{}, err
 		}
-		return calling(t, s, r, intercepting(s.intercept), d.check)
+		return calling(t, s, r, intercepting(s.intercept), d)
 	}
 }
 
@@ -69,7 +103,7 @@ func unprotected(call caller, ask newDependency) setUp {
 	return func(t *stand) (loop, error) {
 		d := ask(t)
 		r := d.resolver(0)
-		return calling(t, newServer(r), r, call, d.check)
+		return calling(t, newServer(r), r, call, d)
 	}
 }
 

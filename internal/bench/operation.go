@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 
@@ -30,10 +31,12 @@ func begin(s *server, resolver *graph.Resolver) *operation {
 		defer cancel()
 		_, err := s.answer(request, "{ probe { id resolved guarded } }")
 		left <- err
+		close(left)
 	}()
-	return &operation{server: s, within: <-reached, leave: func() { close(leave) }, left: left}
+	return &operation{server: s, within: <-reached, leave: sync.OnceFunc(func() { close(leave) }), left: left}
 }
 
+// end ends the operation. Once that has failed it may be called again, to no effect.
 func (o *operation) end() error {
 	o.leave()
 	return <-o.left

@@ -94,7 +94,7 @@ func (g gate) field(by hook, mode policy.TimeoutMode, options ...extension.Optio
 		if err := g.shut(t, registry); err != nil {
 			return loop{}, err
 		}
-		return calling(t, s, r, intercepting(s.intercept), rejected(g.reason))
+		return callingWithin(t, s, r, intercepting(s.intercept), rejected(g.reason))
 	}
 }
 
@@ -109,7 +109,7 @@ func (g gate) rivalExecutor() failsafe.Executor[any] {
 // rivalField is the resolver behind failsafe-go's gate.
 func (g gate) rivalField(t *stand) (loop, error) {
 	r := untouched(t).resolver(0)
-	return calling(t, newServer(r), r, throughExecutor(g.rivalExecutor()), rejected(g.rivalReason))
+	return callingWithin(t, newServer(r), r, throughExecutor(g.rivalExecutor()), rejected(g.rivalReason))
 }
 
 // rejectionCases are calls that never reach the resolver. What they cost beyond the policy's own,
