@@ -93,11 +93,14 @@ function keyed(section, items, keyOf, create, update) {
   return waiting;
 }
 
-const hasPointer = matchMedia("(hover: hover)"); // on a phone what was tapped last counts as hovered for ever
+let pointed = false; // by what can point without pressing: what a finger has tapped counts as hovered until it taps elsewhere
+for (const type of ["pointermove", "pointerdown"]) {
+  addEventListener(type, (move) => (pointed = move.pointerType !== "touch"), { passive: true });
+}
 
 function isHeld(section) {
   const selection = getSelection();
-  return (hasPointer.matches && section.matches(":hover")) || section.contains(document.activeElement) || byId("confirm").open ||
+  return (pointed && section.matches(":hover")) || section.contains(document.activeElement) || byId("confirm").open ||
     (!selection.isCollapsed && section.contains(selection.anchorNode));
 }
 
@@ -471,8 +474,15 @@ function updateLoad(card, name, word, state, load, text) {
 const chartNames = ["calls", "failures", "retries", "durations"];
 
 function showPolicies(s) {
-  const isFailing = (p) => failingSince(p, s) !== null || breakersOf(p.name, s).some((b) => b.state !== "closed");
-  keyed(byId("policies"), troubledFirst(s.policies, isFailing, (p) => p.name), (p) => p.name, createPolicy, (card, p) => updatePolicy(card, p, s, isFailing(p)));
+  const troubles = new Map(s.policies.map((p) => [p, policyTrouble(p, s)]));
+  const sorted = troubledFirst(s.policies, (p) => troubles.get(p) !== "", (p) => p.name);
+  keyed(byId("policies"), sorted, (p) => p.name, createPolicy, (card, p) => updatePolicy(card, p, s, troubles.get(p)));
+}
+
+function policyTrouble(p, s) {
+  const broken = breakersOf(p.name, s).find((b) => b.state !== "closed");
+  if (broken) return `${shapes[broken.state]} circuit ${broken.state}`;
+  return failingSince(p, s) ? "⚠ failing" : "";
 }
 
 function createPolicy(p) {
@@ -490,13 +500,12 @@ function createPolicy(p) {
   return card;
 }
 
-function updatePolicy(card, p, s, failing) {
+function updatePolicy(card, p, s, trouble) {
   const { parts } = card;
   const { total } = p;
-  const breakers = breakersOf(p.name, s);
-  const outages = breakers.flatMap((b) => outagesIn(b, s.history));
-  setAttribute(card, "data-state", failing ? "open" : "closed");
-  say(parts.state, failing ? "⚠ failing" : "");
+  const outages = breakersOf(p.name, s).flatMap((b) => outagesIn(b, s.history));
+  setAttribute(card, "data-troubled", trouble !== "");
+  say(parts.state, trouble);
   const most = (counts) => (Math.max(...counts) > 0 ? `, most in ${duration(s.history.step)}: ${Math.max(...counts)}` : "");
   const peak = Math.max(0, ...p.p99.filter((v) => v !== null));
   const percentiles = total.p50 === null ? "no calls" : `p50 ${duration(total.p50)}, p99 ${duration(total.p99)}`;
@@ -517,7 +526,7 @@ function drawChart({ caption, svg }, p, history, outages, text, layers) {
   const [from, to] = svg.nextSibling.children;
   say(from, at(history.from));
   say(to, at(now));
-  setAttribute(svg, "aria-label", `${plain(named(p.name), ", last five minutes: ", ...text)}.${outages.length ? " The circuit was not closed for a part of it." : ""}`);
+  setAttribute(svg, "aria-label", `${plain(named(p.name), ", last five minutes: ", ...text).replace(/ [■□]/g, "")}.${outages.length ? " The circuit was not closed for a part of it." : ""}`);
 }
 
 // outagesIn are the times in which a breaker was not closed, in columns from the first one.
