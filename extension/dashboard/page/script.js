@@ -356,7 +356,7 @@ function breakerStory(b, events) {
   const outage = outageOf(b, events);
   const begun = [`${probe[0].toUpperCase()}${probe.slice(1)}. Broke ${outage.known ? "at" : "before"} `, at(outage.since), ` (${ago(outage.since)})${reasonText(outage.reason)}.`];
   if (outage.since === b.since) return begun;
-  return [...begun, b.state === "open" ? " Opened again at " : " Half-open since ", at(b.since), `${reasonText(b.reason)}.`];
+  return b.state === "open" ? [...begun, " Opened again at ", at(b.since), `${reasonText(b.reason)}.`] : [...begun, " Half-open since ", at(b.since), "."];
 }
 
 const windowText = (b) => (b.windowDuration ? `the last ${duration(b.windowDuration)}` : `the last ${plural(b.windowCalls, "call")}`);
