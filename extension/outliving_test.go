@@ -44,6 +44,57 @@ func TestAClientThatDisconnectsEndsWhatHangsOnEachAttempt(t *testing.T) {
 	})
 }
 
+func TestAttemptsMayReturnInAnyOrder(t *testing.T) {
+	for name, lasts := range map[string][3]time.Duration{"first first": {1, 2, 3}, "first last": {3, 2, 1}, "middle first": {2, 1, 3}, "middle last": {1, 3, 2}} {
+		t.Run(name, func(t *testing.T) {
+			inEachMode(t, time.Minute, func(t *testing.T, h hook, spec policy.Spec) {
+				var begun atomic.Int32
+				ends := &notes[error]{}
+				stub := stubOf("1")
+				stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) {
+					i := begun.Add(1) - 1
+					time.Sleep(time.Duration(i) * time.Millisecond)
+					derived := derivedFrom(ctx)
+					context.AfterFunc(derived, func() { ends.add(derived.Err()) })
+					time.Sleep(lasts[i] * time.Second)
+					assert.Empty(t, ends.list())
+					return nil, nil
+				}
+				server, _ := protectSchema(t, h.schema(stub), specs{"Item.slow": spec})
+				require.Empty(t, testgraph.Post(t.Context(), t, server, `{ item(id: "1") { a: slow b: slow c: slow } }`).Errors)
+				synctest.Wait()
+				require.Equal(t, []error{context.Canceled, context.Canceled, context.Canceled}, ends.list())
+			})
+		})
+	}
+}
+
+func TestAnAttemptThatReturnsAfterItsCallerWentLeavesTheOthersWatched(t *testing.T) {
+	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
+		stub := stubOf("1")
+		stub.ItemResolver.Slow = func(ctx context.Context, _ *model.Item) (*string, error) {
+			return nil, untilCancelled(derivedFrom(ctx))
+		}
+		stub.ItemResolver.Probe = func(ctx context.Context, _ *model.Item) (*string, error) {
+			time.Sleep(time.Millisecond)
+			return nil, untilCancelled(derivedFrom(ctx))
+		}
+		server := h.server(stub)
+		server.AroundFields(func(ctx context.Context, next graphql.Resolver) (any, error) {
+			if graphql.GetFieldContext(ctx).Field.Name == "slow" {
+				limited, cancel := context.WithTimeout(ctx, time.Second/2)
+				defer cancel()
+				return next(limited)
+			}
+			return next(ctx)
+		})
+		protectServer(t, server, specs{"Item.slow": untimed(), "Item.probe": spec})
+		begun := time.Now()
+		require.Len(t, testgraph.Post(t.Context(), t, server, `{ item(id: "1") { slow probe } }`).Errors, 2)
+		require.LessOrEqual(t, time.Since(begun), time.Second)
+	})
+}
+
 func TestAnAttemptThatIsOverEndsWithTheClientAfterAnothersTimeWasUp(t *testing.T) {
 	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
 		ctx, disconnect := context.WithCancel(t.Context())

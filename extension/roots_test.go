@@ -69,7 +69,12 @@ func TestAnAttemptWhoseFieldHasAContextOfItsOwnEndsWithThat(t *testing.T) {
 		}
 		stub.ItemResolver.Detail = func(ctx context.Context, _ *model.Item) (*model.Detail, error) {
 			time.Sleep(time.Millisecond)
-			context.AfterFunc(derivedFrom(ctx), func() { ends.add(time.Since(begun)) })
+			derived := derivedFrom(ctx)
+			context.AfterFunc(derived, func() {
+				ends.add(time.Since(begun))
+				assert.Equal(t, context.DeadlineExceeded, derived.Err())
+				assert.ErrorIs(t, context.Cause(derived), errDown)
+			})
 			return nil, nil // its attempt is over by then
 		}
 		server := h.server(stub)
