@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,18 +72,40 @@ func TestABatchWithAMissingItemClosesTheCircuit(t *testing.T) {
 	})
 }
 
-func TestABatchWithTooFewResultsHasFailed(t *testing.T) {
-	stub := stubOf("1", "2", "3")
-	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return []*int{new(1)}, nil }
-	server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": breaking(enforced(time.Second))})
-	response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
-	require.Len(t, response.Errors, 3)
-	require.Contains(t, response.Errors[0].Message, "returned 1 results for 3 parents", "in gqlgen's own words")
-	require.Equal(t, 1, failures(t, registry, "Item.stock"))
+func TestABatchWithTooFewOrTooManyResultsHasFailed(t *testing.T) {
+	for _, results := range []int{1, 4} {
+		stub := stubOf("1", "2", "3")
+		stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return make([]*int, results), nil }
+		server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": breaking(enforced(time.Second))})
+		response := testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+		require.Len(t, response.Errors, 3)
+		require.Contains(t, response.Errors[0].Message, fmt.Sprintf("returned %d results for 3 parents", results), "in gqlgen's own words")
+		require.Equal(t, 1, failures(t, registry, "Item.stock"))
+	}
+}
+
+func TestABatchOfWhichNothingExistsIsTheClientsFault(t *testing.T) {
+	for name, row := range map[string]struct {
+		items graphql.BatchErrorList
+		calls int
+	}{
+		"one item":  {graphql.BatchErrorList{errNoItem, nil}, 1},
+		"all items": {graphql.BatchErrorList{errNoItem, errNoItem}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stub := stubOf("1", "2")
+			calls := batchOf(stub, func(context.Context, []*int) error { return row.items })
+			spec := retrying(enforced(time.Second), 2)
+			spec.Retry.RetryIf = func(error, int) bool { return true } // which is asked about failures only
+			server, _ := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": spec})
+			testgraph.Post(t.Context(), t, server, `{ items { stock } }`)
+			require.EqualValues(t, row.calls, calls.Load())
+		})
+	}
 }
 
 func TestABatchWithErrorsForOtherItemsThanItsOwnHasFailed(t *testing.T) {
-	for name, items := range map[string]graphql.BatchErrorList{"one that is none": {nil}, "none": {}, "a client's": {errNoItem}} {
+	for name, items := range map[string]graphql.BatchErrorList{"one that is none": {nil}, "none": {}, "too many": {nil, nil, nil, nil}, "a client's": {errNoItem}} {
 		t.Run(name, func(t *testing.T) {
 			stub := stubOf("1", "2", "3")
 			stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) {

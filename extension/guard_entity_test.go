@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,11 +121,12 @@ func TestFallbackAnswersForAGuardedEntityFinder(t *testing.T) {
 
 func TestOneMissingEntityDoesNotHideThatOthersFailed(t *testing.T) {
 	for name, row := range map[string]struct {
-		items    graphql.BatchErrorList
+		items    error
 		failures int
 	}{
 		"one that does not exist": {graphql.BatchErrorList{errNoItem, nil}, 0},
 		"one more that failed":    {graphql.BatchErrorList{errNoItem, errDown}, 2},
+		"one more, with context":  {fmt.Errorf("warehouses: %w", graphql.BatchErrorList{errNoItem, errDown}), 2},
 		"none exists":             {graphql.BatchErrorList{errNoItem, errNoItem}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

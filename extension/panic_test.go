@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler"
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/gqlresilience/gqlresilience/extension"
 	"github.com/gqlresilience/gqlresilience/internal/testgraph"
@@ -141,6 +142,26 @@ func TestFallbackAnswersForWhatTheRecoverFunctionMakesOfAPanic(t *testing.T) {
 		protectServer(t, server, specs{"Query.text": enforced(time.Second)},
 			extension.WithFallback("Query.text", func(context.Context, error) (*string, error) { return new("fallback"), nil }, extension.When(errDown)))
 		require.Equal(t, map[string]any{"text": "fallback"}, testgraph.Post(t.Context(), t, server, `{ text }`).Data)
+	})
+}
+
+func TestPanicOfAPresenterIsThatOfItsField(t *testing.T) {
+	underEachHook(t, func(t *testing.T, h hook) {
+		stub := &testgraph.Stub{}
+		stub.QueryResolver.StrictAny = func(ctx context.Context) (any, error) {
+			graphql.AddErrorf(ctx, "beside it")
+			return "any", nil
+		}
+		server := h.server(stub)
+		panics := recoveredPanics(server)
+		server.SetErrorPresenter(func(ctx context.Context, err error) *gqlerror.Error {
+			if len(panics.list()) == 0 {
+				panic("presenter")
+			}
+			return graphql.DefaultErrorPresenter(ctx, err)
+		})
+		protectServer(t, server, specs{"Query.strictAny": enforced(time.Second)})
+		require.Equal(t, "panic: presenter", testgraph.Post(t.Context(), t, server, `{ strictAny }`).Errors[0].Message)
 	})
 }
 
