@@ -43,17 +43,23 @@ func TestWhoeverSeesATimedOutAttemptDoneFindsItsErr(t *testing.T) {
 
 func TestTheCauseOfATimeoutIsKnownAtTheMomentOfIt(t *testing.T) {
 	inBothTimedModes(t, func(t *testing.T, h hook, spec policy.Spec) {
-		var derived context.Context
+		var kept, derived context.Context
 		server, _ := protectSchema(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
 			_, _ = ctx.Deadline()
-			assert.NoError(t, context.Cause(ctx))
-			derived = derivedFrom(ctx)
+			if kept = ctx; derived != nil {
+				derived = derivedFrom(ctx)
+			}
 			time.Sleep(time.Second)
 			assert.ErrorIs(t, context.Cause(ctx), policy.ErrTimeout)
 			return nil, errDown
 		})), specs{"Query.text": spec})
 		for range 50 {
 			requireTimeout(t, testgraph.Post(t.Context(), t, server, `{ text }`), "text")
+			if derived != nil {
+				require.ErrorIs(t, context.Cause(derived), policy.ErrTimeout)
+			}
+			derived = derivedFrom(kept) // late
+			require.Equal(t, context.DeadlineExceeded, untilCancelled(derived))
 			require.ErrorIs(t, context.Cause(derived), policy.ErrTimeout)
 		}
 	})

@@ -163,6 +163,15 @@ func TestTheErrorsOfABatchStayTheResolvers(t *testing.T) {
 	require.Equal(t, graphql.BatchErrorList{nil, full}, items, "it may return them again")
 }
 
+func TestAnItemsErrorThatIsTheClientsFaultIsMappedToo(t *testing.T) {
+	stub := stubOf("1", "2")
+	timeout := policy.AsClientError(&policy.Error{Kind: policy.KindTimeout, Policy: "secret"})
+	batchOf(stub, func(context.Context, []*int) error { return graphql.BatchErrorList{nil, timeout} })
+	server, registry := protectSchema(t, testgraph.NewGuardedSchema(stub), specs{"Item.stock": breaking(untimed())})
+	require.Equal(t, []string{"items[1].stock: The operation timed out"}, messages(testgraph.Post(t.Context(), t, server, `{ items { stock } }`)))
+	require.Zero(t, failures(t, registry, "Item.stock"))
+}
+
 func TestATimeoutThatABatchSetsItselfIsNotItsGuards(t *testing.T) {
 	stub := stubOf("1", "2")
 	stub.ItemResolver.Stock = func(context.Context, []*model.Item) ([]*int, error) { return nil, context.DeadlineExceeded }

@@ -131,9 +131,8 @@ func TestErrorsOfAGuardedBatchAreMappedItemByItem(t *testing.T) {
 		err   error
 		paths []string
 	}{
-		"of one item":                        {graphql.BatchErrorList{nil, full}, []string{"items[1].stock"}},
-		"of one item, by the client's doing": {graphql.BatchErrorList{nil, policy.AsClientError(full)}, []string{"items[1].stock"}},
-		"of all":                             {full, []string{"items[0].stock", "items[1].stock"}},
+		"of one item": {graphql.BatchErrorList{nil, full}, []string{"items[1].stock"}},
+		"of all":      {full, []string{"items[0].stock", "items[1].stock"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
