@@ -68,10 +68,10 @@ type Extra { any: String }
 		onlyTimed("Query.order"), answerWith("Order.total", 4.0),
 	}
 	require.Equal(t, []string{
-		`WithField("Extra.any"): looks like ` + plainData,
-		`WithField("Line.name"): looks like ` + plainData,
-		`WithField("Order.created"): looks like ` + plainData,
-		`WithField("Order.id"): looks like ` + plainData,
+		`WithField("Extra.any"): looks like ` + plainData("Extra", "any"),
+		`WithField("Line.name"): looks like ` + plainData("Line", "name"),
+		`WithField("Order.created"): looks like ` + plainData("Order", "created"),
+		`WithField("Order.id"): looks like ` + plainData("Order", "id"),
 	}, warningsOf(t, es, append(data, extension.Strict())...))
 }
 
@@ -139,8 +139,9 @@ type Customer { name: String @resilience(timeout: "1s") }`)
 	e := extension.New(newRegistry(t, nil), extension.Strict(), extension.WithLogger(slog.New(slog.DiscardHandler)))
 	require.NoError(t, e.Validate(es))
 	require.Equal(t, []string{
-		"shop.graphqls:4: Customer.name: looks like " + plainData,
-		"shop.graphqls:3 (type Order): all fields look like plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing",
+		"shop.graphqls:4: Customer.name: looks like " + plainData("Customer", "name"),
+		"shop.graphqls:3 (type Order): all fields look like plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing; " +
+			"remove it, or have a resolver generated, in gqlgen.yml by models: {Order: {fields: {…: {resolver: true}}}}",
 	}, e.Warnings())
 
 	plan := e.Plan()

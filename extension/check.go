@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/gqlresilience/gqlresilience/directive"
 	"github.com/gqlresilience/gqlresilience/policy"
 	"github.com/gqlresilience/gqlresilience/schema"
 )
@@ -50,15 +52,68 @@ func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 	for _, text := range texts {
 		c.warnings = append(c.warnings, warning{text: text})
 	}
-	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, c.fields), e.staleMistakes(c.generated, c.fields), err)
+	mistaken := c.mistaken()
+	named := slices.Concat(c.fields, mistaken)
+	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, named), e.staleMistakes(c.generated, named), err)
 	if e.registry != nil {
-		c.errs = append(c.errs, e.registry.Check(c.compositions...))
+		c.errs = append(c.errs, e.registry.Check(slices.Concat(c.compositions, c.presetsOf(mistaken))...))
 	}
 	c.errs = append(c.errs, missingDirective(es))
 	c.errs = append(c.errs, idleTypes(c.fields)...)
 	c.errs = append(c.errs, c.unguardedFinders()...)
 	c.warnOfSettings()
 	return c
+}
+
+// mistaken are the fields with an annotation or option that schema.Walk leaves out, for what it
+// reports of them: what is given for one may be wrong in more ways. Nothing is filled in but names
+// and definition.
+func (c *check) mistaken() []schema.Field {
+	passed := map[string]bool{}
+	for _, f := range c.fields {
+		passed[f.Coordinate()] = true
+	}
+	settings := c.settings()
+	var fields []schema.Field
+	for _, name := range slices.Sorted(maps.Keys(c.schema.Types)) {
+		object := c.schema.Types[name]
+		if object.Kind != ast.Object || strings.HasPrefix(name, "__") {
+			continue
+		}
+		ofType := object.Directives.ForName(directive.Name) != nil
+		for _, definition := range object.Fields {
+			f := schema.Field{Object: name, Name: definition.Name, Definition: definition}
+			_, configured := settings[f.Coordinate()]
+			named := ofType || configured || definition.Directives.ForName(directive.Name) != nil
+			if named && !passed[f.Coordinate()] && !strings.HasPrefix(f.Name, "__") {
+				fields = append(fields, f)
+			}
+		}
+	}
+	return fields
+}
+
+// presetsOf are compositions of nothing but the presets that annotations and options name for the
+// fields.
+func (c *check) presetsOf(fields []schema.Field) (list []policy.Composition) {
+	add := func(origin, preset string) {
+		list = append(list, policy.Composition{Origin: origin, Preset: preset, Optional: true})
+	}
+	annotated := func(directives ast.DirectiveList, suffix string) {
+		for _, found := range directives.ForNames(directive.Name) {
+			if parsed, _ := directive.Parse(found); parsed.Preset != nil { // schema.Walk reports the error
+				add(directive.Location(found.Position)+suffix, *parsed.Preset)
+			}
+		}
+	}
+	for _, f := range fields {
+		annotated(f.Definition.Directives, ": "+f.Coordinate())
+		annotated(c.schema.Types[f.Object].Directives, fmt.Sprintf(" (type %s)", f.Object))
+		if preset := c.Extension.fields[f.Coordinate()].Preset; preset != "" {
+			add(fmt.Sprintf("WithField(%q)", f.Coordinate()), preset)
+		}
+	}
+	return list
 }
 
 // err joins the errors and, in strict mode, the warnings: a guess must not keep a server from

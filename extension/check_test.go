@@ -62,14 +62,18 @@ func retried(coordinate string, attempts int) extension.Option {
 	return extension.WithField(coordinate, extension.Field{Spec: retrying(policy.Spec{}, attempts)})
 }
 
-const plainData = "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing"
+// plainData is what is warned about of a field, and how to give it a resolver.
+func plainData(object, field string) string {
+	return "plain data in Go, without a resolver or bound method: no policy runs, so the annotation or option does nothing; " +
+		"remove it, or have a resolver generated, in gqlgen.yml by models: {" + object + ": {fields: {" + field + ": {resolver: true}}}}"
+}
 
 func TestUseWarnsOfAnnotationsAndOptionsOfPlainData(t *testing.T) {
 	es := annotated(t, "theme: String!", `theme: String @resilience(timeout: "1s")`)
 	require.Equal(t, []string{
-		`WithField("Item.name"): ` + plainData,
-		`WithFallback("Quote.service"): ` + plainData,
-		lineOf(t, "theme: String!") + `: Settings.theme: ` + plainData,
+		`WithField("Item.name"): ` + plainData("Item", "name"),
+		`WithFallback("Quote.service"): ` + plainData("Quote", "service"),
+		lineOf(t, "theme: String!") + `: Settings.theme: ` + plainData("Settings", "theme"),
 	}, warningsOf(t, es, onlyTimed("Item.name"), onlyTimed("Item.slow"), onlyTimed("Guarded.computed"),
 		answerWith("Quote.service", "post"), answerWith("Quote.eta", new("soon"))))
 }
@@ -77,7 +81,8 @@ func TestUseWarnsOfAnnotationsAndOptionsOfPlainData(t *testing.T) {
 func TestUseWarnsOfATypesAnnotationOnlyIfNoneOfItsFieldsHasAPolicy(t *testing.T) {
 	typed := `@resilience(timeout: "1s") {`
 	require.Equal(t, []string{
-		lineOf(t, "type Settings") + ` (type Settings): all fields are plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing`,
+		lineOf(t, "type Settings") + ` (type Settings): all fields are plain data in Go, without a resolver or bound method: no policy runs, so the annotation does nothing; ` +
+			`remove it, or have a resolver generated, in gqlgen.yml by models: {Settings: {fields: {…: {resolver: true}}}}`,
 	}, warningsOf(t, annotated(t, "type Settings {", "type Settings "+typed, "type Quote {", "type Quote "+typed)))
 }
 
@@ -90,7 +95,7 @@ func TestAFallbackIsCheckedAgainstTheResolversThatASchemaHides(t *testing.T) {
 		"gqlresilience:\n"+
 			`WithFallback("Guarded.computed"): returns int, but the Go method that it is bound to returns *string`+"\n"+
 			`WithFallback("Query.items"): returns []model.Item, but the resolver returns []*model.Item`)
-	require.Equal(t, []string{`WithField("Item.name"): ` + plainData},
+	require.Equal(t, []string{`WithField("Item.name"): ` + plainData("Item", "name")},
 		warningsOf(t, es, onlyTimed("Item.name"), onlyTimed("Item.slow"), extension.WithResolvers(stub)))
 }
 
@@ -177,14 +182,14 @@ func TestStrictMakesErrorsOfWarningsAndTellsThemWithTheOthers(t *testing.T) {
 	options := []extension.Option{extension.Strict(), onlyTimed("Item.name"), onlyTimed("Query.strictText")}
 	strict := extension.New(newRegistry(t, nil), options...)
 	require.EqualError(t, strict.Validate(es), "gqlresilience:\n"+
-		`WithField("Item.name"): `+plainData+"\n"+
+		`WithField("Item.name"): `+plainData("Item", "name")+"\n"+
 		forgotten+"\n"+
 		`WithField("Query.strictText"): non-null without a fallback: a failure makes null of the whole response; make it nullable, or add WithFallback`)
 	require.Empty(t, strict.Warnings())
 
 	require.EqualError(t, extension.New(newRegistry(t, nil), append(options, onlyTimed("Query.txt"))...).Validate(es), "gqlresilience:\n"+
 		`WithField("Query.txt"): type Query has no field txt, did you mean "Query.text"?`+"\n"+
-		`WithField("Item.name"): `+plainData)
+		`WithField("Item.name"): `+plainData("Item", "name"))
 
 	require.NoError(t, extension.New(newRegistry(t, nil), extension.Strict(), onlyTimed("Query.text")).Validate(testgraph.NewGuardedSchema(&testgraph.Stub{})))
 }

@@ -186,6 +186,30 @@ type Query {
 	}, "\n"), got)
 }
 
+func TestUseTellsOfAFieldWithOneMistakeWhatElseIsWrong(t *testing.T) {
+	es := annotated(t, `@resilience(timeout: "500ms")`, `@resilience(preset: "dependncy", timeout: "500")`,
+		"type Detail {", `type Detail @resilience(preset: "dependenzy", timeout: "1") {`)
+	registry := newRegistry(t, nil)
+	wrongTypes := []extension.Option{
+		answerWith("Query.annotated", 7), answerWith("Query.timed", 7), answerWith("Query.text", 7), answerWith("Query.txt", 7),
+	}
+	err := extension.New(registry, append(wrongTypes, underPreset("Query.annotated", "dependensy"))...).Validate(es)
+	timed, detail := lineOf(t, "timed: String"), lineOf(t, "type Detail")
+	require.EqualError(t, err, strings.Join([]string{
+		`gqlresilience:`,
+		`WithFallback("Query.text"): returns int, but the resolver returns *string`,
+		`WithFallback("Query.annotated"): returns int, but the resolver returns []*model.Item`,
+		`WithFallback("Query.timed"): returns int, but the resolver returns *string`,
+		lineOf(t, "annotated(n") + `: Query.annotated: preset is given twice, here and by WithField("Query.annotated")`,
+		timed + `: Query.timed: @resilience(timeout: "500"): the unit is missing: ` + expectedTimeout,
+		detail + `: type Detail: @resilience(timeout: "1"): the unit is missing: ` + expectedTimeout,
+		`WithFallback("Query.txt"): type Query has no field txt, did you mean "Query.text"?`,
+		detail + ` (type Detail): unknown preset "dependenzy": did you mean "dependency"?`,
+		`WithField("Query.annotated"): unknown preset "dependensy": did you mean "dependency"?`,
+		timed + `: Query.timed: unknown preset "dependncy": did you mean "dependency"?`,
+	}, "\n"))
+}
+
 func TestUseRefusesTwoConfigurationsOfOneBreaker(t *testing.T) {
 	shop := onlySchema{schema: loadShop(t, `type Query { a: String b: String c: String d: String @resilience(preset: "carier") }`)}
 	breaker := func(rate int) extension.Field {

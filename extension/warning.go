@@ -35,11 +35,16 @@ func (c *check) idle(f schema.Field, guessed bool) string {
 	if guessed {
 		looks = "looks like "
 	}
-	return looks + plainData + "annotation or option does nothing"
+	return looks + plainData + "annotation or option does nothing; " + resolverFor(f.Object, f.Name)
 }
 
 // plainData is why what follows it is idle.
 const plainData = "plain data in Go, without a resolver or bound method: no policy runs, so the "
+
+// resolverFor tells what makes a policy run.
+func resolverFor(object, field string) string {
+	return fmt.Sprintf("remove it, or have a resolver generated, in gqlgen.yml by models: {%s: {fields: {%s: {resolver: true}}}}", object, field)
+}
 
 // warnOfDataTypes warns about annotations of types that have nothing but plain data.
 func (c *check) warnOfDataTypes() {
@@ -59,9 +64,9 @@ func (c *check) warnOfDataTypes() {
 		switch {
 		case served[object]:
 		case guessed[object]:
-			c.guess("%s: all fields look like %sannotation does nothing", origins[object], plainData)
+			c.guess("%s: all fields look like %sannotation does nothing; %s", origins[object], plainData, resolverFor(object, "…"))
 		default:
-			c.warn("%s: all fields are %sannotation does nothing", origins[object], plainData)
+			c.warn("%s: all fields are %sannotation does nothing; %s", origins[object], plainData, resolverFor(object, "…"))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"log"
@@ -33,6 +34,13 @@ func generate(flags *flag.FlagSet, arguments []string, _, stderr io.Writer) erro
 	}()
 	log.SetFlags(0)
 	log.SetOutput(io.Discard)
+	options := []plugin.Option{plugin.GuardFields(guarded...), plugin.FuncName(*funcName)}
+	if *all {
+		options = append(options, plugin.GuardAll())
+	}
+	if err := checkAnnotations(*configFile, options); err != nil {
+		return err
+	}
 	if *verbose {
 		log.SetOutput(stderr)
 	}
@@ -41,11 +49,21 @@ func generate(flags *flag.FlagSet, arguments []string, _, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	options := []plugin.Option{plugin.GuardFields(guarded...), plugin.FuncName(*funcName)}
-	if *all {
-		options = append(options, plugin.GuardAll())
-	}
 	return api.Generate(cfg, api.AddPlugin(plugin.New(cfg, options...)))
+}
+
+// checkAnnotations tells what the plugin would, before gqlgen deletes the code that it has generated.
+// What can't be loaded it leaves to gqlgen to tell.
+func checkAnnotations(configFile string, options []plugin.Option) error {
+	s, err := loadSchema(nil, configFile)
+	if err != nil {
+		return nil
+	}
+	guards := plugin.New(nil, options...)
+	if err := guards.MutateSchema(s); err != nil {
+		return fmt.Errorf("%s: %w", guards.Name(), err)
+	}
+	return nil
 }
 
 // loadConfig loads the file, or if that is empty what gqlgen would. The latter goes to the

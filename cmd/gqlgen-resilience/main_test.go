@@ -59,10 +59,12 @@ func TestTheServerAndItsGuardsAreGeneratedFromAnyFolderBelowTheConfiguration(t *
 	tempmodule.Go(t, "build", "./...")
 }
 
-func TestMistakesAreReportedWithTheirPlace(t *testing.T) {
+func TestMistakesAreReportedWithTheirPlaceAndDeleteNothing(t *testing.T) {
 	tempmodule.New(t, tempmodule.Files(map[string]string{
-		"other.yml":       gqlgenYML,
-		"schema.graphqls": "type Query {\n  orders: Int @resilience(preset: 5) }",
+		"other.yml":           gqlgenYML,
+		"schema.graphqls":     "type Query {\n  orders: Int @resilience(preset: 5) }",
+		"graph/generated.go":  "package graph\n",
+		"graph/models_gen.go": "package graph\n",
 	}))
 
 	code, problems := call("-config", "other.yml", "-guard", "Query.order")
@@ -72,6 +74,12 @@ func TestMistakesAreReportedWithTheirPlace(t *testing.T) {
 schema.graphqls:2: Query.orders: @resilience(preset: 5): a number: must be a preset's name, a string such as "carrier"
 guarding "Query.order": type Query has no field order, did you mean "Query.orders"?
 `, problems)
+
+	for _, generated := range []string{"graph/generated.go", "graph/models_gen.go"} {
+		content, err := os.ReadFile(generated)
+		require.NoError(t, err, "gqlgen has deleted it")
+		assert.Equal(t, "package graph\n", string(content))
+	}
 
 	code, problems = call("-config", "missing.yml")
 
