@@ -144,8 +144,17 @@ func (a *attempt) ownLocked() {
 		return
 	}
 	if d := a.demand(); d.own == nil {
-		own := *a.fc
-		d.own = &own
+		d.own = a.ownFieldContext()
+	}
+}
+
+// ownFieldContext returns a field context like fc, as it was before the first attempt, of which gqlgen knows
+// nothing. It looks at nothing of fc that is ever written: a goroutine that a resolver has left behind may be who
+// asks, while gqlgen writes the result.
+func (a *attempt) ownFieldContext() *graphql.FieldContext {
+	return &graphql.FieldContext{
+		Parent: a.fc.Parent, Object: a.fc.Object, Args: a.fc.Args, Field: a.fc.Field, Index: a.fc.Index,
+		IsMethod: a.fc.IsMethod, IsResolver: a.fc.IsResolver, NonNull: a.marked, Child: a.fc.Child,
 	}
 }
 

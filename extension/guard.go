@@ -188,11 +188,11 @@ func isSelected(ctx context.Context, fc *graphql.FieldContext, f *field) bool {
 // leaveField gives the attempt a field context that is not the one of the field that the call is made
 // in, which may make others at the same time.
 func (a *attempt) leaveField() {
-	own := graphql.FieldContext{}
+	own := &graphql.FieldContext{}
 	if a.fc != nil {
-		own = *a.fc
+		own = a.ownFieldContext()
 	}
-	a.fc, a.selected, a.marked = &own, false, own.NonNull
+	a.fc, a.selected = own, false
 }
 
 // guarding returns the operation and the field as the extension that was registered first, of

@@ -3,6 +3,7 @@ package testgraph
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"testing/synctest"
 
@@ -167,4 +168,15 @@ func retryOnce(ctx context.Context, next graphql.Resolver) (any, error) {
 		return res, nil
 	}
 	return next(ctx)
+}
+
+// An attempt that may be abandoned has a field context of its own, which is made field by field.
+func TestAFieldContextHasNoFieldsThatAreNotKnown(t *testing.T) {
+	var names []string
+	for field := range reflect.TypeFor[graphql.FieldContext]().Fields() {
+		names = append(names, field.Name)
+	}
+	require.Equal(t, []string{
+		"Parent", "Object", "Args", "Field", "Index", "Result", "IsMethod", "IsResolver", "NonNull", "Child",
+	}, names)
 }
