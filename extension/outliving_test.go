@@ -173,17 +173,19 @@ func TestACallThatOutlivesItsOperationEndsWithItsTimeAndItsCaller(t *testing.T) 
 func TestNothingWaitsForTheEndOfAContextAfterACallThatOutlivesItsOperation(t *testing.T) {
 	inEachMode(t, time.Hour, func(t *testing.T, h hook, spec policy.Spec) {
 		var waiting atomic.Int64
-		late := make(chan struct{})
+		begun, late := make(chan struct{}), make(chan struct{})
 		server, registry := protectSchema(t, h.schema(textStub(func(ctx context.Context) (*string, error) {
 			ctx = &watchedContext{ctx, make(chan struct{}), &waiting}
 			go func() {
 				defer close(late)
 				_, _ = extension.Guard(ctx, "Query.strictText", func(ctx context.Context) (string, error) {
+					close(begun)
 					derivedFrom(ctx)
 					time.Sleep(time.Minute)
 					return "late", nil
 				})
 			}()
+			<-begun
 			return nil, nil
 		})), specs{"Query.strictText": spec})
 		require.Empty(t, testgraph.Post(t.Context(), t, server, `{ text }`).Errors)
