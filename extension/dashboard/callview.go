@@ -5,19 +5,21 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gqlresilience/gqlresilience/internal/label"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
 // policyView has the columns of a policy's charts, and the sum of them.
 type policyView struct {
-	Name      string            `json:"name"`
-	Calls     [columns]int      `json:"calls"`
-	Failures  [columns]int      `json:"failures"`  // whose caller got an error of the dependency's or the policy's
-	Fallbacks [columns]int      `json:"fallbacks"` // whose caller got the fallback
-	Retries   [columns]int      `json:"retries"`
-	P50       [columns]*seconds `json:"p50"` // null without calls
-	P99       [columns]*seconds `json:"p99"`
-	Total     totalView         `json:"total"`
+	Name           string            `json:"name"`
+	CircuitBreaker string            `json:"circuitBreaker,omitempty"` // of a preset; those of fields are in the plan
+	Calls          [columns]int      `json:"calls"`
+	Failures       [columns]int      `json:"failures"`  // whose caller got an error of the dependency's or the policy's
+	Fallbacks      [columns]int      `json:"fallbacks"` // whose caller got the fallback
+	Retries        [columns]int      `json:"retries"`
+	P50            [columns]*seconds `json:"p50"` // null without calls
+	P99            [columns]*seconds `json:"p99"`
+	Total          totalView         `json:"total"`
 }
 
 type totalView struct {
@@ -29,10 +31,14 @@ type totalView struct {
 	P99       *seconds `json:"p99"`
 }
 
-func (r *recorder) viewPolicies(now period) []policyView {
+func (d *Dashboard) viewPolicies(now period) []policyView {
 	all := []policyView{}
-	for _, h := range r.policies.All() {
-		all = append(all, h.view(now))
+	for _, h := range d.recorder.policies.All() {
+		v := h.view(now)
+		if p, err := d.registry.Preset(v.Name); err == nil {
+			v.CircuitBreaker = label.Printable(p.Describe().CircuitBreaker)
+		}
+		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b policyView) int { return cmp.Compare(a.Name, b.Name) })
 	return all

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/gqlresilience/gqlresilience/policy"
 )
@@ -12,8 +13,17 @@ const changesKept = 10
 
 // changes are those of a breaker's state.
 type changes struct {
-	mu   sync.Mutex
-	last []policy.Event // the latest first; guarded by mu
+	mu sync.Mutex
+	// All below is guarded by mu.
+	last   []policy.Event // the latest first
+	outage outage         // the last one
+}
+
+// outage is the time from when a closed breaker opens until it is closed again, with all probes that fail in between.
+type outage struct {
+	began, ended time.Time // zero: there was none, and it goes on
+	reason       string    // why it began
+	sequence     uint64    // of the change that began it
 }
 
 func newChanges(string, string) *changes { return &changes{} }
@@ -26,13 +36,26 @@ func (c *changes) add(e policy.Event) {
 		return int(b.Sequence) - int(a.Sequence)
 	})
 	c.last = slices.Insert(c.last, place, e)
+	c.settleLocked()
 	c.last = c.last[:min(len(c.last), changesKept)]
 }
 
-func (c *changes) all() []policy.Event {
+// settleLocked finds out what the changes make of the outage, which may have begun before the oldest of them.
+func (c *changes) settleLocked() {
+	for _, e := range slices.Backward(c.last) {
+		switch {
+		case e.From == policy.StateClosed && e.Sequence > c.outage.sequence:
+			c.outage = outage{began: e.Time, reason: e.Reason, sequence: e.Sequence}
+		case e.To == policy.StateClosed && e.Sequence > c.outage.sequence:
+			c.outage.ended = e.Time
+		}
+	}
+}
+
+func (c *changes) all() ([]policy.Event, outage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.last)
+	return slices.Clone(c.last), c.outage
 }
 
 // why tells why a breaker is in the state that it is in, "" if that was so before anybody watched.

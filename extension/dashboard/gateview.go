@@ -20,12 +20,20 @@ type breakerView struct {
 	WindowCalls    int          `json:"windowCalls,omitempty"`
 	WindowDuration seconds      `json:"windowDuration,omitempty"`
 	Window         []partView   `json:"window"`  // oldest first
+	Outage         *outageView  `json:"outage"`  // the last one; null: none has begun
 	Changes        []changeView `json:"changes"` // the latest first
 }
 
 type partView struct {
 	Calls    int `json:"calls"`
 	Failures int `json:"failures"`
+}
+
+// outageView is from when a closed breaker opened until it was closed again.
+type outageView struct {
+	Began  moment `json:"began"`
+	Reason string `json:"reason"`
+	Ended  moment `json:"ended"` // null: not yet
 }
 
 type changeView struct {
@@ -38,13 +46,17 @@ type changeView struct {
 func (d *Dashboard) viewBreakers() []breakerView {
 	all := []breakerView{}
 	for name, b := range d.registry.CircuitBreakers() {
-		stats, settings, last := b.Stats(), b.Settings(), d.recorder.breakers.Of(name, "").all()
+		last, outage := d.recorder.breakers.Of(name, "").all()
+		stats, settings := b.Stats(), b.Settings()
 		view := breakerView{
 			Name: label.Printable(name), State: stats.State.String(), Since: moment(stats.Since), Reason: why(last, stats),
 			RetryAfter: seconds(stats.RetryAfter), Probes: stats.Probes, Calls: stats.Calls, Failures: stats.Failures,
 			FailureRate: settings.FailureRate, MinimumCalls: settings.MinimumCalls, OpenDuration: seconds(settings.OpenDuration),
 			WindowCalls: settings.Window.Calls, WindowDuration: seconds(settings.Window.Duration),
 			Window: []partView{}, Changes: []changeView{},
+		}
+		if !outage.began.IsZero() {
+			view.Outage = &outageView{moment(outage.began), outage.reason, moment(outage.ended)}
 		}
 		for _, part := range b.Window(windowParts) {
 			view.Window = append(view.Window, partView(part))

@@ -74,6 +74,7 @@ type snapshot struct {
 		WindowCalls               int
 		WindowDuration            float64
 		Window                    []struct{ Calls, Failures int }
+		Outage                    *outage
 		Changes                   []struct {
 			Time             time.Time
 			From, To, Reason string
@@ -94,7 +95,7 @@ type snapshot struct {
 		From time.Time
 	}
 	Policies []struct {
-		Name                                string
+		Name, CircuitBreaker                string
 		Calls, Failures, Fallbacks, Retries []int
 		P50, P99                            []*float64
 		Total                               struct {
@@ -110,6 +111,12 @@ type snapshot struct {
 	}
 	Events []event
 	Plan   *struct{ Fields []struct{ Field string } }
+}
+
+type outage struct {
+	Began  time.Time
+	Reason string
+	Ended  *time.Time
 }
 
 type field struct {

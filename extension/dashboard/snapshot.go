@@ -58,7 +58,7 @@ func (d *Dashboard) snapshotAt(now time.Time) snapshot {
 		RateLimiters:    d.viewLimiters(at),
 		Abandoned:       d.registry.Abandoned(),
 		History:         historyView{seconds(step), moment(d.recorder.start.Add(time.Duration(at-columns) * step))},
-		Policies:        d.recorder.viewPolicies(at),
+		Policies:        d.viewPolicies(at),
 		Fields:          d.recorder.viewFields(at),
 		Fallbacks:       d.recorder.viewFallbacks(now),
 		Events:          viewEvents(d.recorder.journal.all()),

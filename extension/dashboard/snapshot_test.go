@@ -30,10 +30,12 @@ func TestAnOutageIsToldFromItsBeginningToItsEnd(t *testing.T) {
 		assert.Equal(t, "open", breaker.State)
 		assert.Equal(t, began, breaker.Since.Local())
 		assert.Equal(t, "3 of 4 calls failed", breaker.Reason)
+		assert.Equal(t, outage{Began: began.UTC(), Reason: "3 of 4 calls failed"}, *breaker.Outage)
 		assert.Equal(t, 40.0, breaker.RetryAfter)
 		assert.Equal(t, []struct{ Calls, Failures int }{{1, 0}, {1, 1}, {1, 1}, {1, 1}}, breaker.Window)
 		assert.Equal(t, []int{4, 3, 75, 4, 4}, []int{breaker.Calls, breaker.Failures, breaker.FailureRate, breaker.MinimumCalls, breaker.WindowCalls})
 		assert.Equal(t, 60.0, breaker.OpenDuration)
+		assert.Equal(t, "carrier", now.Policies[0].CircuitBreaker)
 		require.Len(t, now.Fields, 1)
 		assert.Equal(t, map[string]int{"answer": 1, "error": 3, "CIRCUIT_OPEN": 2}, now.Fields[0].Got)
 		assert.Equal(t, "CIRCUIT_OPEN", now.Fields[0].Problem)
@@ -45,20 +47,35 @@ func TestAnOutageIsToldFromItsBeginningToItsEnd(t *testing.T) {
 		assert.Equal(t, "the open duration is over: the next call is a probe", breaker.Reason)
 		assert.Zero(t, breaker.RetryAfter)
 
+		for range 20 { // probes fail, and their changes push the first one out
+			call(p, 1, fail)
+			time.Sleep(time.Minute)
+		}
+		breaker = look(t, d).CircuitBreakers[0]
+		assert.Equal(t, outage{Began: began.UTC(), Reason: "3 of 4 calls failed"}, *breaker.Outage, "still the same one")
+		assert.Len(t, breaker.Changes, 10)
+
 		call(p, 1, succeed)
+		recovered := time.Now().UTC()
 		time.Sleep(time.Second)
 		now = look(t, d)
 		breaker = now.CircuitBreakers[0]
 		assert.Equal(t, "closed", breaker.State)
+		assert.Equal(t, outage{Began: began.UTC(), Reason: "3 of 4 calls failed", Ended: &recovered}, *breaker.Outage)
 		assert.Equal(t, "all probes succeeded", breaker.Reason)
 		assert.Empty(t, breaker.Window)
 		var changes []string
 		for _, c := range breaker.Changes {
 			changes = append(changes, c.From+" to "+c.To)
 		}
-		assert.Equal(t, []string{"half-open to closed", "open to half-open", "closed to open"}, changes)
-		assert.Equal(t, began, breaker.Changes[2].Time.Local())
-		assert.Equal(t, began.Add(time.Minute), breaker.Changes[0].Time.Local())
+		assert.Equal(t, []string{"half-open to closed", "open to half-open", "half-open to open"}, changes[:3])
+		assert.Equal(t, recovered, breaker.Changes[0].Time)
+
+		call(p, 4, fail)
+		time.Sleep(time.Second)
+		breaker = look(t, d).CircuitBreakers[0]
+		assert.Nil(t, breaker.Outage.Ended, "another one")
+		assert.NotEqual(t, began.UTC(), breaker.Outage.Began)
 	})
 }
 
