@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,6 +21,15 @@ func TestNoPolicyChangesUnnoticed(t *testing.T) {
 	want, err := os.ReadFile("testdata/plan.txt")
 	require.NoError(t, err)
 	assert.Equal(t, string(want), plan, "if you mean to change it: go test ./example -update-plan")
+}
+
+func TestThePageAboutThePlanShowsThisOne(t *testing.T) {
+	page, err := os.ReadFile("../docs/plan.md")
+	require.NoError(t, err)
+	plan, err := os.ReadFile("testdata/plan.txt")
+	require.NoError(t, err)
+	printed := strings.ReplaceAll(string(plan), "example.flatRate", "main.flatRate   ") // as go run names the package
+	assert.Contains(t, string(page), "```\n"+printed+"```\n")
 }
 
 func TestThePlanIsPrintedWithoutServing(t *testing.T) {
