@@ -20,6 +20,9 @@ const (
 // own for each attempt would cost more than the attempt's goroutine. The zero value is
 // ready. It is safe for concurrent use, and must not be copied.
 type Watcher struct {
+	// mu is held while package context begins and ends the watch over the caller's context, which is asked
+	// for Done and values then. That may be an outer attempt, with locks of its own, so mu is never
+	// waited for under those: AfterFunc tells of an end on a goroutine of its own.
 	mu sync.Mutex
 	// All below is guarded by mu.
 	first   *flight // of a list, in no order
