@@ -28,6 +28,7 @@ type Dashboard struct {
 
 	snapshots *shared
 	plan      *shared
+	last      func() []byte // the snapshot of when the dashboard was closed
 
 	unsubscribe func()
 	closed      chan struct{}
@@ -60,11 +61,13 @@ func New(registry *policy.Registry, options ...Option) (*Dashboard, error) {
 		}
 		return encoded(c.plan())
 	})
+	d.last = sync.OnceValue(func() []byte { return encoded(d.snapshotAt(time.Now())) })
 	d.unsubscribe = registry.Subscribe(d.recorder.on, kinds...)
 	return d, nil
 }
 
-// Close ends the streams of all viewers, which a server's Shutdown would wait for, and watches no more. Give it to
+// Close ends the streams of all viewers, which a server's Shutdown would wait for, and watches no more. Viewers are told
+// first how everything is by then: of a server that ends they would not hear otherwise. Give it to
 // [http.Server.RegisterOnShutdown]. The page can still be read afterwards, as it was.
 func (d *Dashboard) Close() {
 	d.close.Do(func() {

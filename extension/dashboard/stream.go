@@ -12,7 +12,8 @@ import (
 const patience = 10 * time.Second
 
 // stream sends a snapshot each second, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html),
-// until the viewer goes or the dashboard is closed. Each is whole: whoever comes back has missed nothing.
+// until the viewer goes or the dashboard is closed, and then a last one. Each is whole: whoever comes back has missed
+// nothing.
 func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-d.closed:
@@ -46,6 +47,7 @@ func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-d.closed:
 			timer.Stop()
+			_ = to.send("snapshot", d.last())
 			return
 		}
 	}

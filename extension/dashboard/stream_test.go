@@ -105,6 +105,24 @@ func TestViewersShareWhatIsComputed(t *testing.T) {
 	})
 }
 
+func TestViewersAreToldWhatHappenedUntilTheDashboardWasClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry := newRegistry(t, map[string]policy.Spec{"carrier": carrier})
+		d := newDashboard(t, registry)
+		go func() {
+			time.Sleep(100 * time.Millisecond) // in the second of the first snapshot
+			call(preset(t, registry, "carrier"), 4, fail)
+			d.Close()
+			call(preset(t, registry, "carrier"), 1, succeed)
+		}()
+		all := messages(t, watch(d, time.Minute).Body.String())
+		require.Len(t, all, 3)
+		assert.Contains(t, all[1].data, `"state":"closed"`)
+		assert.Equal(t, "snapshot", all[2].event)
+		assert.Contains(t, all[2].data, `"state":"open"`)
+	})
+}
+
 func TestClosingEndsStreamsAndLetsAServerShutDown(t *testing.T) {
 	registry := newRegistry(t, map[string]policy.Spec{"carrier": carrier})
 	d, err := dashboard.New(registry)
