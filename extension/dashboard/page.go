@@ -3,7 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
@@ -11,18 +11,23 @@ import (
 	"text/template"
 )
 
-var (
-	//go:embed page/page.html
-	pageHTML string
-	//go:embed page/style.css
-	pageStyle string
-	//go:embed page/script.js
-	pageScript string
-)
+//go:embed page
+var pageFiles embed.FS
+
+// scriptParts are joined in the order in which they are best read. Only the last needs its place: it connects at once.
+var scriptParts = []string{
+	"nodes.js", "items.js", "words.js", "outages.js",
+	"headline.js", "notes.js", "fallbacks.js", "breakers.js", "strip.js", "controls.js", "fields.js", "loads.js", "policies.js",
+	"charts.js", "events.js", "plan.js",
+	"stream.js",
+}
 
 // The page is one document: style and script are in it, and the policy that is sent with it lets nothing else
 // run or be fetched. Trusted Types keep the script from making HTML of names.
 var (
+	pageHTML     = pagePart("page.html")
+	pageStyle    = pagePart("style.css")
+	pageScript   = joinedScript()
 	pageVersion  = hashOf(pageHTML, pageStyle, pageScript)
 	readOnlyPage = newPage(false)
 	controlPage  = newPage(true)
@@ -45,6 +50,25 @@ func newPage(control bool) []byte {
 		panic(err)
 	}
 	return page.Bytes()
+}
+
+func pagePart(name string) string {
+	text, err := pageFiles.ReadFile("page/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// joinedScript is one function, so that what the parts share is not global: a browser makes a global of each id too.
+func joinedScript() string {
+	var script strings.Builder
+	script.WriteString("(() => {\n\"use strict\";\n")
+	for _, name := range scriptParts {
+		script.WriteString("\n" + pagePart(name))
+	}
+	script.WriteString("})();\n")
+	return script.String()
 }
 
 func hashOf(parts ...string) string {
