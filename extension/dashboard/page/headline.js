@@ -5,8 +5,10 @@ function summarize(s) {
   const recovered = s.circuitBreakers.filter(recoveryOf).sort((a, b) => Date.parse(b.outage.ended) - Date.parse(a.outage.ended));
   const sentences = [...breakerSentences(broken, s), ...failing.slice(0, 3).map((p) => failingSentence(p, s))];
   if (failing.length > 3) sentences.push([`Calls of ${failing.length - 3} more policies fail.`]);
+  const [one, other] = s.fallbacks;
   if (s.fallbacks.length > 2) sentences.push([`${s.fallbacks.length} fields are answered by their fallbacks.`]);
-  else sentences.push(...s.fallbacks.map((f) => [callerOf(f), " is answered by its fallback."]));
+  else if (other) sentences.push([callerOf(one), " and ", callerOf(other), " are answered by their fallbacks."]);
+  else if (one) sentences.push([callerOf(one), " is answered by its fallback."]);
   sentences.push(...recovered.slice(0, 2).map((b) => [named(b.name), " recovered at ", at(b.outage.ended), ` after ${lengthOf(b.outage)}.`]));
   if (recovered.length > 2) sentences.push([`${recovered.length - 2} more recovered within the last hour.`]);
   let level = "good";

@@ -8,7 +8,7 @@ const strong = (text) => ({ tag: "b", text: String(text) });
 const at = (iso) => ({ tag: "time", text: clock(iso), attributes: { datetime: iso, title: new Date(iso).toISOString().replace("T", " ") } });
 
 const secondsBetween = (from, to) => Math.max(0, (new Date(to) - new Date(from)) / 1000);
-const percent = (part, whole) => `${whole > 0 ? Math.round((100 * part) / whole) : 0} %`;
+const percent = (part, whole) => (part > 0 && part * 200 < whole ? "< 1 %" : `${whole > 0 ? Math.round((100 * part) / whole) : 0} %`);
 const plural = (n, one, many = one + "s") => `${n} ${n === 1 ? one : many}`;
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
