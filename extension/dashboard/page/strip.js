@@ -4,37 +4,30 @@ function makeStrip() {
     makeSVG("path", { class: "axis" }), makeSVG("path", { class: "good" }), makeSVG("path", { class: "bad" }));
 }
 
-const stripColumns = 60; // more would be too thin to tell from each other
+const mostParts = 60; // that the server sends of a window; in a larger one each is of several calls
 
 function drawStrip(svg, b) {
-  const slots = Math.max(b.windowDuration ? b.window.length : b.windowCalls, 1);
-  const group = Math.ceil(slots / stripColumns);
-  const columns = [];
-  for (let end = b.window.length; end > 0; end -= group) {
-    const parts = b.window.slice(Math.max(0, end - group), end);
-    columns.unshift({ calls: sum(parts.map((p) => p.calls)), failures: sum(parts.map((p) => p.failures)) });
-  }
-  const count = Math.ceil(slots / group);
-  const most = Math.max(1, ...columns.map((c) => c.calls));
-  const single = !b.windowDuration && group === 1;
+  const { window } = b;
+  const slots = b.windowDuration ? Math.max(window.length, 1) : Math.min(b.windowCalls, mostParts);
+  const single = !b.windowDuration && b.calls === window.length;
+  const most = Math.max(1, ...window.map((part) => part.calls));
   let good = "";
   let bad = "";
-  columns.forEach((column, i) => {
-    const x = 10 * (count - columns.length + i) + 1;
-    const fine = column.calls - column.failures;
+  window.forEach(({ calls, failures }, i) => {
+    const x = 10 * (slots - window.length + i) + 1; // the latest stands at the right of a window that is not full
     if (single) {
-      if (column.failures) bad += bar(x, 8, 11, 1) + bar(x, 8, 11, 16);
+      if (failures) bad += bar(x, 8, 11, 1) + bar(x, 8, 11, 16);
       else good += bar(x, 8, 11, 1);
       return;
     }
-    const height = (22 * fine) / most;
-    if (fine) good += bar(x, 8, height, 1);
-    if (column.failures) bad += bar(x, 8, Math.max(3, (22 * column.failures) / most), height + 3);
+    const height = (22 * (calls - failures)) / most;
+    if (calls > failures) good += bar(x, 8, height, 1);
+    if (failures) bad += bar(x, 8, Math.max(3, (22 * failures) / most), height + 3);
   });
-  setAttribute(svg, "viewBox", `0 0 ${10 * count} 30`);
-  setAttribute(svg.children[0], "d", `M0 29.5H${10 * count}`);
+  setAttribute(svg, "viewBox", `0 0 ${10 * slots} 30`);
+  setAttribute(svg.children[0], "d", `M0 29.5H${10 * slots}`);
   setAttribute(svg.children[1], "d", good);
   setAttribute(svg.children[2], "d", bad);
-  const latest = columns.length && single ? `, the latest ${columns.at(-1).failures ? "failed" : "did not fail"}` : "";
+  const latest = single && window.length ? `, the latest ${window.at(-1).failures ? "failed" : "did not fail"}` : "";
   setAttribute(svg, "aria-label", `Window of ${plain(named(b.name))}: ${b.failures} of ${plural(b.calls, "call")} failed${latest}.`);
 }
