@@ -1,10 +1,16 @@
 package browsertest
 
 import (
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gqlresilience/gqlresilience/policy"
@@ -111,4 +117,26 @@ func TestThePageNoticesAConnectionThatNothingComesThrough(t *testing.T) {
 	tab.reads("#headline", `^carrier: open since`)
 	assert.Empty(t, tab.text("#connection"))
 	assert.Empty(t, tab.text("#notes"), "it is the same server")
+}
+
+func TestAPageOlderThanItsServerSaysSoAndCanBeLoadedAnew(t *testing.T) {
+	t.Parallel()
+	now := brokenDown(t)
+	var loads atomic.Int64
+	server := serve(t, "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/") || loads.Add(1) > 1 {
+			now.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		now.ServeHTTP(answer, r)
+		maps.Copy(w.Header(), answer.Header())
+		_, _ = w.Write(regexp.MustCompile(`data-page="\w+"`).ReplaceAll(answer.Body.Bytes(), []byte(`data-page="before"`)))
+	}))
+	tab := openPage(t, server.page())
+	tab.reads("#notes", `This page is older than the server\.`)
+	tab.tabTo("Reload")
+	load(tab, chromedp.KeyEvent(kb.Enter))
+	tab.reads("#headline", `^carrier: open since`)
+	assert.Empty(t, tab.text("#notes"))
 }

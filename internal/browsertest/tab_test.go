@@ -168,6 +168,12 @@ func (tab *tab) press(key string) {
 	tab.do(chromedp.KeyEvent(key))
 }
 
+// load does what has the tab load a page, and waits for it.
+func load[T any](tab *tab, trigger chromedp.Action[T]) {
+	tab.t.Helper()
+	run(tab, chromedp.WaitEvent(page.LoadEventFired, nil, trigger))
+}
+
 // listen keeps the errors and warnings of the console.
 func (tab *tab) listen(event any) {
 	var complaint string
