@@ -67,7 +67,11 @@ func (b *CircuitBreaker) windowAt(now time.Time, parts int) []WindowPart {
 	if parts < 1 {
 		panic(fmt.Sprintf("policy: CircuitBreaker.Window: %d parts: must be at least 1", parts))
 	}
+	return b.windowCopy().parts(now, parts) // which takes long for a window of many calls, and calls must not wait
+}
+
+func (b *CircuitBreaker) windowCopy() tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.window.parts(now, parts)
+	return b.window.copy()
 }

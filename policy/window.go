@@ -1,6 +1,9 @@
 package policy
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // timeBuckets is how many steps a time window is kept in.
 const timeBuckets = 10
@@ -11,6 +14,7 @@ type tally interface {
 	count(now time.Time) (calls, failures int)
 	parts(now time.Time, most int) []WindowPart
 	clean() bool // there is no failure in it, whatever the time
+	copy() tally
 }
 
 func newTally(w Window) tally {
@@ -55,6 +59,12 @@ func (t *countTally) parts(_ time.Time, most int) []WindowPart {
 }
 
 func (t *countTally) clean() bool { return t.failures == 0 }
+
+func (t *countTally) copy() tally {
+	c := *t
+	c.outcomes = slices.Clone(t.outcomes)
+	return &c
+}
 
 // timeTally is a ring of buckets, each for one stretch of width. A bucket's period counts
 // the widths since start, the time of the first record.
@@ -115,6 +125,8 @@ func (t *timeTally) parts(now time.Time, most int) []WindowPart {
 }
 
 func (t *timeTally) clean() bool { return false } // as far as is known without the time
+
+func (t *timeTally) copy() tally { return new(*t) }
 
 // period is never negative, even if two callers read the clock in one order and record in
 // the other.
