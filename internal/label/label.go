@@ -14,14 +14,23 @@ const Other = "_OTHER"
 const longest = 200
 
 // Printable makes a name fit to be shown: no longer than 200 bytes, and UTF-8. Exporters of metrics refuse
-// all that they are to export over one value that is not.
+// all that they are to export over one value that is not. Of a longer name nothing is kept in memory but that.
 func Printable(name string) string {
-	if len(name) > longest {
-		end := longest
-		for end > longest-utf8.UTFMax && !utf8.RuneStart(name[end]) {
-			end--
-		}
-		name = name[:end]
+	name = start(name)
+	if !utf8.ValidString(name) {
+		name = start(strings.ToValidUTF8(name, "\uFFFD")) // which may be three times as long
 	}
-	return strings.ToValidUTF8(name, "\uFFFD")
+	return name
+}
+
+// start is as much of the name as is shown.
+func start(name string) string {
+	if len(name) <= longest {
+		return name
+	}
+	end := longest
+	for end > longest-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return strings.Clone(name[:end])
 }

@@ -2,7 +2,6 @@ package label
 
 import (
 	"maps"
-	"strings"
 	"sync"
 	"sync/atomic"
 )
@@ -79,7 +78,6 @@ func (t *Table[V]) shownLocked(p pair) pair {
 	case ok:
 		return p
 	case t.apart < t.limit:
-		p = pair{strings.Clone(p.policy), strings.Clone(p.field)} // which may be the starts of long ones
 		t.apart++
 		t.known[p.policy] = true
 		return p
