@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -28,6 +29,10 @@ func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to := viewer{w, http.NewResponseController(w)}
+	if errors.Is(to.controller.Flush(), http.ErrNotSupported) {
+		http.Error(w, "there is no live page: what this server wraps the dashboard in, such as http.TimeoutHandler, can't send an answer piece by piece", http.StatusInternalServerError)
+		return
+	}
 	var plan []byte
 	for {
 		if now := d.plan.get(); !bytes.Equal(now, plan) {
