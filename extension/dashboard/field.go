@@ -12,7 +12,7 @@ import (
 // answered beside others that did not.
 const (
 	lately  = time.Minute
-	justNow = 10 * time.Second
+	justNow = time.Second
 )
 
 // field is what callers of a field, or of a job, got.
