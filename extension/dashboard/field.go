@@ -42,9 +42,9 @@ func (f *field) called(p period, e policy.Event, g got) {
 	defer f.mu.Unlock()
 	f.got.at(p)[g]++
 	switch {
-	case g == gotAnswer:
+	case g == gotAnswer && !e.Time.Before(f.lastAnswer): // it may have been held up on its way here
 		f.lastAnswer = e.Time
-	case g.problem():
+	case g.problem() && !e.Time.Before(f.lastProblem):
 		f.lastProblem, f.problem = e.Time, g
 	}
 }

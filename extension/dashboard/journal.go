@@ -16,12 +16,13 @@ const (
 	together = 10 * time.Second
 )
 
-// journal has the last events, like ones together.
+// journal has the last events, like ones together, of changes of state some more.
 type journal struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
 	entries list.List // of *entry, the latest first
 	latest  map[likeness]*list.Element
+	changes int // of state, how many of the entries are
 }
 
 // likeness is what events have in common that are told together.
@@ -32,6 +33,9 @@ type likeness struct {
 	reason, error       string
 	sequence            uint64 // changes of state are each told by themselves
 }
+
+// change reports whether the event is a change of a breaker's state.
+func (l *likeness) change() bool { return l.from != l.to }
 
 type entry struct {
 	likeness
@@ -48,20 +52,34 @@ func (j *journal) add(like likeness, at time.Time, attempt int) {
 	if known, ok := j.latest[like]; ok {
 		e := known.Value.(*entry)
 		if at.Sub(e.last) <= together {
-			e.last, e.attempt = at, attempt
 			e.count++
-			j.entries.MoveToFront(known)
+			if !at.Before(e.last) { // it may have been held up on its way here
+				e.last, e.attempt = at, attempt
+				j.entries.MoveToFront(known)
+			}
 			return
 		}
 	}
 	j.latest[like] = j.entries.PushFront(&entry{likeness: like, first: at, last: at, count: 1, attempt: attempt})
+	if like.change() {
+		j.changes++
+	}
 	if j.entries.Len() > journalLength {
-		j.dropLocked(j.entries.Back())
+		j.dropLocked()
 	}
 }
 
-func (j *journal) dropLocked(oldest *list.Element) {
+// dropLocked drops the oldest entry, but a change of state only if more than half of all are: what a hundred fields
+// meet because of one must not push it out.
+func (j *journal) dropLocked() {
+	oldest := j.entries.Back()
+	for j.changes <= journalLength/2 && oldest.Value.(*entry).change() {
+		oldest = oldest.Prev()
+	}
 	e := j.entries.Remove(oldest).(*entry)
+	if e.change() {
+		j.changes--
+	}
 	if j.latest[e.likeness] == oldest {
 		delete(j.latest, e.likeness)
 	}
