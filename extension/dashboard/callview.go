@@ -35,12 +35,19 @@ func (d *Dashboard) viewPolicies(now period) []policyView {
 	all := []policyView{}
 	for _, h := range d.recorder.policies.All() {
 		v := h.view(now)
-		if p, err := d.registry.Preset(v.Name); err == nil {
-			v.CircuitBreaker = label.Printable(p.Describe().CircuitBreaker)
-		}
+		v.CircuitBreaker = d.breakerOf[v.Name]
 		all = append(all, v)
 	}
 	slices.SortFunc(all, func(a, b policyView) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// breakersOf are the breakers of the registry's presets, by the name that the preset is shown by.
+func breakersOf(registry *policy.Registry) map[string]string {
+	all := map[string]string{}
+	for name, p := range registry.Presets() {
+		all[label.Printable(name)] = p.Describe().CircuitBreaker
+	}
 	return all
 }
 
@@ -159,7 +166,7 @@ func viewEvents(entries []entry) []eventView {
 			Time: moment(e.first), Last: moment(e.last), Count: e.count, Kind: e.kind, Policy: e.policy, Field: e.field,
 			Gate: e.gate, Attempt: e.attempt, Reason: e.reason, Error: e.error,
 		}
-		if e.from != e.to {
+		if e.change() {
 			v.From, v.To = e.from.String(), e.to.String()
 		}
 		all = append(all, v)

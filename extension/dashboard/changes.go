@@ -11,7 +11,7 @@ import (
 // changesKept is how many changes of each breaker are shown.
 const changesKept = 10
 
-// changes are those of a breaker's state.
+// changes are those of a breaker's state. The zero value is ready.
 type changes struct {
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -25,8 +25,6 @@ type outage struct {
 	reason       string    // why it began
 	sequence     uint64    // of the change that began it
 }
-
-func newChanges(string, string) *changes { return &changes{} }
 
 // add takes a change. Two may come in the other order than they were made in.
 func (c *changes) add(e policy.Event) {

@@ -18,7 +18,7 @@ func TestChangesMayComeInAnotherOrderThanTheyWereMadeIn(t *testing.T) {
 	halfOpen := change(2, policy.StateOpen, policy.StateHalfOpen)
 	closed := change(3, policy.StateHalfOpen, policy.StateClosed)
 	for _, order := range [][]policy.Event{{opened, halfOpen, closed}, {closed, opened, halfOpen}, {halfOpen, closed, opened}} {
-		c := newChanges("", "")
+		var c changes
 		for _, e := range order {
 			c.add(e)
 		}

@@ -23,7 +23,8 @@ type Dashboard struct {
 	registry    *policy.Registry
 	config      config
 	recorder    *recorder
-	name        string // of the server
+	breakerOf   map[string]string // the breakers of presets, by the preset's name as it is shown
+	name        string            // of the server
 	crossOrigin *http.CrossOriginProtection
 
 	snapshots *shared
@@ -51,16 +52,11 @@ func New(registry *policy.Registry, options ...Option) (*Dashboard, error) {
 	}
 	name, _ := os.Hostname() // or "", which is shown as nothing
 	d := &Dashboard{
-		registry: registry, config: c, recorder: newRecorder(c.errorText), name: name,
+		registry: registry, config: c, recorder: newRecorder(c.errorText), breakerOf: breakersOf(registry), name: name,
 		crossOrigin: http.NewCrossOriginProtection(), closed: make(chan struct{}),
 	}
 	d.snapshots = newShared(time.Second, func(now time.Time) []byte { return encoded(d.snapshotAt(now)) })
-	d.plan = newShared(5*time.Second, func(time.Time) []byte {
-		if c.plan == nil {
-			return []byte("null")
-		}
-		return encoded(c.plan())
-	})
+	d.plan = newShared(5*time.Second, func(time.Time) []byte { return encodedPlan(c) })
 	d.last = sync.OnceValue(func() []byte { return encoded(d.snapshotAt(time.Now())) })
 	d.unsubscribe = registry.Subscribe(d.recorder.on, kinds...)
 	return d, nil
@@ -118,6 +114,21 @@ func (d *Dashboard) snapshot(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	now := d.snapshots.get()
 	_, _ = fmt.Fprintf(w, "%s,\"plan\":%s}\n", now[:len(now)-1], d.plan.get())
+}
+
+// encodedPlan is the plan in JSON, null if there is none. One that panics is told of in its place: what else is shown
+// does not need it.
+func encodedPlan(c config) (text []byte) {
+	if c.plan == nil {
+		return []byte("null")
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			c.logger.Error("the function given to dashboard.WithPlan panicked", "panic", fmt.Sprint(r))
+			text = encoded(map[string]string{"error": "the plan's function panicked: see the server's log"})
+		}
+	}()
+	return encoded(c.plan())
 }
 
 // encoded is v in JSON, in one line.

@@ -1,12 +1,10 @@
 package dashboard
 
-import "github.com/gqlresilience/gqlresilience/internal/label"
-
 // windowParts is how many parts a window is shown in at most.
 const windowParts = 60
 
 type breakerView struct {
-	Name           string       `json:"name"`
+	Name           string       `json:"name"` // in full, for orders go by it
 	State          string       `json:"state"`
 	Since          moment       `json:"since"`
 	Reason         string       `json:"reason"`
@@ -46,10 +44,10 @@ type changeView struct {
 func (d *Dashboard) viewBreakers() []breakerView {
 	all := []breakerView{}
 	for name, b := range d.registry.CircuitBreakers() {
-		last, outage := d.recorder.breakers.Of(name, "").all()
+		last, outage := d.recorder.breakers.look(name).all()
 		stats, settings := b.Stats(), b.Settings()
 		view := breakerView{
-			Name: label.Printable(name), State: stats.State.String(), Since: moment(stats.Since), Reason: why(last, stats),
+			Name: name, State: stats.State.String(), Since: moment(stats.Since), Reason: why(last, stats),
 			RetryAfter: seconds(stats.RetryAfter), Probes: stats.Probes, Calls: stats.Calls, Failures: stats.Failures,
 			FailureRate: settings.FailureRate, MinimumCalls: settings.MinimumCalls, OpenDuration: seconds(settings.OpenDuration),
 			WindowCalls: settings.Window.Calls, WindowDuration: seconds(settings.Window.Duration),
@@ -82,7 +80,7 @@ func (d *Dashboard) viewBulkheads(now period) []bulkheadView {
 	all := []bulkheadView{}
 	for name, b := range d.registry.Bulkheads() {
 		all = append(all, bulkheadView{
-			label.Printable(name), b.Running(), b.MaxConcurrent(), b.Queued(), b.MaxQueue(), d.recorder.bulkheads.Of(name, "").count(now),
+			name, b.Running(), b.MaxConcurrent(), b.Queued(), b.MaxQueue(), d.recorder.bulkheads.look(name).count(now),
 		})
 	}
 	return all
@@ -102,7 +100,7 @@ func (d *Dashboard) viewLimiters(now period) []limiterView {
 	for name, l := range d.registry.RateLimiters() {
 		limit, interval := l.Limit()
 		all = append(all, limiterView{
-			label.Printable(name), l.Available(), l.Burst(), limit, seconds(interval), d.recorder.limiters.Of(name, "").count(now),
+			name, l.Available(), l.Burst(), limit, seconds(interval), d.recorder.limiters.look(name).count(now),
 		})
 	}
 	return all

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"github.com/gqlresilience/gqlresilience/gqlerrors"
+	"github.com/gqlresilience/gqlresilience/internal/label"
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
@@ -45,7 +46,7 @@ func gotBy(e policy.Event) got {
 	case policy.OutcomeCancelled:
 		return gotCancelled
 	}
-	code := (gqlerrors.Answers{}).Code(e.Err)
+	code := label.Code(e.Err)
 	for g := gotTimeout; g < gotError; g++ {
 		if code == gotNames[g] {
 			return g

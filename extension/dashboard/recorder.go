@@ -8,8 +8,8 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// toldApart is how many pairs of policy and field are told apart, how many policies, and how many breakers,
-// bulkheads and limiters each. What comes after them is shown together.
+// toldApart is how many pairs of policy and field are told apart, and how many policies. What comes after them is
+// shown together.
 const toldApart = 250
 
 // recorder keeps what has happened lately, whether somebody looks or not: an outage is looked at when it has
@@ -20,9 +20,9 @@ type recorder struct {
 
 	fields    *label.Table[*field]
 	policies  *label.Table[*history]
-	breakers  *label.Table[*changes]
-	bulkheads *label.Table[*rejections]
-	limiters  *label.Table[*rejections]
+	breakers  byGate[changes]
+	bulkheads byGate[rejections]
+	limiters  byGate[rejections]
 	journal   *journal
 }
 
@@ -36,12 +36,9 @@ var kinds = []policy.EventKind{
 func newRecorder(errorText func(error) string) *recorder {
 	return &recorder{
 		start: time.Now(), errorText: errorText,
-		fields:    label.NewTable(toldApart, newField),
-		policies:  label.NewTable(toldApart, newHistory),
-		breakers:  label.NewTable(toldApart, newChanges),
-		bulkheads: label.NewTable(toldApart, newRejections),
-		limiters:  label.NewTable(toldApart, newRejections),
-		journal:   newJournal(),
+		fields:   label.NewTable(toldApart, newField),
+		policies: label.NewTable(toldApart, newHistory),
+		journal:  newJournal(),
 	}
 }
 
@@ -57,16 +54,16 @@ func (r *recorder) on(_ context.Context, e policy.Event) {
 		r.policies.Of(e.Policy, "").retried(at)
 	case policy.EventBulkheadRejected:
 		if e.Gate != "" { // otherwise too many attempts of the policy were abandoned
-			r.bulkheads.Of(e.Gate, "").add(at)
+			r.bulkheads.of(e.Gate).add(at)
 		}
 	case policy.EventRateLimited:
-		r.limiters.Of(e.Gate, "").add(at)
+		r.limiters.of(e.Gate).add(at)
 	case policy.EventFallback:
 		if e.Reason == "" { // otherwise it has failed
 			r.fields.Of(e.Policy, e.Source).answeredByFallback(e.Time, r.text(e.Err))
 		}
 	case policy.EventCircuitOpen, policy.EventCircuitHalfOpen, policy.EventCircuitClosed:
-		r.breakers.Of(e.Gate, "").add(e)
+		r.breakers.of(e.Gate).add(e)
 	}
 	r.journal.add(likeness{
 		kind: e.Kind, policy: label.Printable(e.Policy), field: label.Printable(e.Source), gate: label.Printable(e.Gate),
@@ -74,9 +71,20 @@ func (r *recorder) on(_ context.Context, e policy.Event) {
 	}, e.Time, e.Attempt)
 }
 
-func (r *recorder) text(err error) string {
+// beginning is when a period began, by the clock as it goes now: it may have been set since the start.
+func (r *recorder) beginning(p period, now time.Time) time.Time {
+	return now.Add(time.Duration(p-1)*step - now.Sub(r.start))
+}
+
+// text tells of an error. Whatever the error's methods do, as those of a nil pointer do, the event is told.
+func (r *recorder) text(err error) (text string) {
 	if err == nil {
 		return ""
 	}
+	defer func() {
+		if recover() != nil {
+			text = label.ErrorType(err)
+		}
+	}()
 	return label.Printable(r.errorText(err))
 }

@@ -2,13 +2,11 @@ package dashboard
 
 import "sync"
 
-// rejections counts what a bulkhead or a limiter has not let pass lately.
+// rejections counts what a bulkhead or a limiter has not let pass lately. The zero value is ready.
 type rejections struct {
 	mu   sync.Mutex
 	ring ring[int] // guarded by mu
 }
-
-func newRejections(string, string) *rejections { return &rejections{} }
 
 func (r *rejections) add(p period) {
 	r.mu.Lock()

@@ -57,7 +57,7 @@ func (d *Dashboard) snapshotAt(now time.Time) snapshot {
 		Bulkheads:       d.viewBulkheads(at),
 		RateLimiters:    d.viewLimiters(at),
 		Abandoned:       d.registry.Abandoned(),
-		History:         historyView{seconds(step), moment(d.recorder.start.Add(time.Duration(at-columns) * step))},
+		History:         historyView{seconds(step), moment(d.recorder.beginning(at-columns+1, now))},
 		Policies:        d.viewPolicies(at),
 		Fields:          d.recorder.viewFields(at),
 		Fallbacks:       d.recorder.viewFallbacks(now),
