@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -30,9 +31,7 @@ type outage struct {
 func (c *changes) add(e policy.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	place, _ := slices.BinarySearchFunc(c.last, e, func(a, b policy.Event) int {
-		return int(b.Sequence) - int(a.Sequence)
-	})
+	place, _ := slices.BinarySearchFunc(c.last, e, func(a, b policy.Event) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	c.last = slices.Insert(c.last, place, e)
 	c.settleLocked()
 	c.last = c.last[:min(len(c.last), changesKept)]
@@ -56,15 +55,22 @@ func (c *changes) all() ([]policy.Event, outage) {
 	return slices.Clone(c.last), c.outage
 }
 
-// why tells why a breaker is in the state that it is in, "" if that was so before anybody watched.
+// why tells why a breaker is in the state that it is in, "" if nobody was told: it was so before anybody watched, or the
+// change is still on its way here.
 func why(last []policy.Event, stats policy.CircuitBreakerStats) string {
-	switch {
-	case len(last) > 0 && last[0].To == stats.State:
-		return last[0].Reason
-	case stats.State == policy.StateHalfOpen:
+	if stats.State == policy.StateHalfOpen {
 		return "the open duration is over: the next call is a probe"
-	case stats.State == policy.StateOpen && len(last) > 0:
+	}
+	if len(last) == 0 {
+		return ""
+	}
+	switch told := last[0]; {
+	case told.To == stats.State && told.Time.Equal(stats.Since):
+		return told.Reason
+	case told.To == policy.StateHalfOpen && stats.State == policy.StateOpen:
 		return "a probe took too long"
+	case told.To == policy.StateOpen && stats.State == policy.StateOpen:
+		return "tripped while it was open"
 	default:
 		return ""
 	}

@@ -43,7 +43,8 @@ func configured(options []Option) (config, error) {
 }
 
 // WithPlan shows the plan of the server's fields, with the longest that each may take: give it the extension's
-// [extension.Extension.Plan]. Without, the page has none.
+// [extension.Extension.Plan]. Without, the page has none. It is called every five seconds while somebody looks, and
+// must return at once: all viewers wait for it.
 func WithPlan(plan func() extension.Plan) Option {
 	return func(c *config) error {
 		if plan == nil {
@@ -56,7 +57,8 @@ func WithPlan(plan func() extension.Plan) Option {
 
 // WithControl lets those trip and reset circuit breakers of whose requests authorize reports true. By default
 // nobody may: the page is read-only. Authorize is asked about every use, and about the page itself, to know
-// whether it should have buttons. It runs on the request's goroutine and must be safe for concurrent use.
+// whether it should have buttons. It runs on the request's goroutine, must be safe for concurrent use, and must leave
+// the body unread. Let it decide by who asks and not by the path, of which only the last segment counts here.
 //
 // A request from another site changes nothing, whatever authorize says of it, and neither does anything but
 // a POST. Each use is logged, and each that was refused: see [WithLogger] and [WithOperator].
@@ -95,7 +97,8 @@ func WithLogger(logger *slog.Logger) Option {
 
 // WithErrorText has the page tell errors by what text says of them, of which it shows 200 bytes: give it
 // the method expression error.Error if all who see the page may read what errors say. By default errors are told by
-// the code that a client would be told, the HTTP status of the dependency's answer, or the Go type.
+// the code that a client would be told, the HTTP status of the dependency's answer, or the Go type. Text runs on the
+// goroutine of the call that had the error.
 func WithErrorText(text func(error) string) Option {
 	return func(c *config) error {
 		if text == nil {

@@ -20,12 +20,23 @@ var browser struct {
 	cancel context.CancelFunc
 }
 
+// starts is how often the browser is started at most: it may crash at that by itself, which says nothing of the page.
+const starts = 3
+
 var errNoBrowser = errors.New("there is no Chromium on the PATH: install it, on Debian by apt-get install --no-install-recommends chromium")
 
 // startedBrowser returns the context of the browser, or skips the test where there is none.
 func startedBrowser(t *testing.T) context.Context {
 	t.Helper()
-	browser.start.Do(func() { browser.err = startBrowser() })
+	browser.start.Do(func() {
+		for range starts {
+			if browser.err = startBrowser(); browser.err == nil || errors.Is(browser.err, errNoBrowser) {
+				return
+			}
+			browser.cancel()
+			t.Log("once more, for the browser has not started:", browser.err)
+		}
+	})
 	if errors.Is(browser.err, errNoBrowser) && os.Getenv("BROWSERTEST_REQUIRED") == "" {
 		t.Skip(browser.err)
 	}

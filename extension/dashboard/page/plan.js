@@ -1,15 +1,16 @@
 const breakersPlanned = new Map(); // names, by policy
 
-// showPlan shows the plan, null if the server has none to show.
+// showPlan shows the plan: null if the server has none to show, with an error alone if it can not tell.
 function showPlan(plan) {
-  const { fields, budget } = plan ?? { fields: [] };
+  const { fields = [], budget, error } = plan ?? {};
   breakersPlanned.clear();
   for (const f of fields) breakersPlanned.set(f.policy, (breakersPlanned.get(f.policy) ?? new Set()).add(f.circuitBreaker));
   const section = byId("plan");
   const limits = budget ? [budget.timeout && `at most ${budget.timeout}`, budget.header && `or less by the header ${budget.header}`,
     budget.retries !== undefined && plural(budget.retries, "retry", "retries"), budget.concurrency && `${plural(budget.concurrency, "attempt")} at once`].filter(Boolean) : [];
-  say(section.querySelector(".none"), plan ? "No field is protected." : "The server shows no plan.");
-  say(section.querySelector(".budget"), limits.length ? `Budget of an operation: ${limits.join(", ")}.` : plan ? "Operations have no budget." : "");
+  const none = error ? ["The server can not tell the plan: ", named(error)] : [plan ? "No field is protected." : "The server shows no plan."];
+  say(section.querySelector(".none"), ...none);
+  say(section.querySelector(".budget"), limits.length ? `Budget of an operation: ${limits.join(", ")}.` : plan && !error ? "Operations have no budget." : "");
   keyed(section, fields, (f) => f.field, createPlanned, updatePlanned);
 }
 
