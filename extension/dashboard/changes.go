@@ -58,19 +58,19 @@ func (c *changes) all() ([]policy.Event, outage) {
 // why tells why a breaker is in the state that it is in, "" if nobody was told: it was so before anybody watched, or the
 // change is still on its way here.
 func why(last []policy.Event, stats policy.CircuitBreakerStats) string {
-	if stats.State == policy.StateHalfOpen {
-		return "the open duration is over: the next call is a probe"
+	var told policy.Event
+	if len(last) > 0 {
+		told = last[0]
 	}
-	if len(last) == 0 {
-		return ""
-	}
-	switch told := last[0]; {
+	switch {
 	case told.To == stats.State && told.Time.Equal(stats.Since):
 		return told.Reason
-	case told.To == policy.StateHalfOpen && stats.State == policy.StateOpen:
+	case stats.State == policy.StateHalfOpen:
+		return "the open duration is over: the next call is a probe"
+	case stats.State == policy.StateOpen && told.To == policy.StateHalfOpen:
 		return "a probe took too long"
-	case told.To == policy.StateOpen && stats.State == policy.StateOpen:
-		return "tripped while it was open"
+	case stats.State == policy.StateOpen && told.To == policy.StateOpen:
+		return "tripped again" // which is no change, and nobody is told of it
 	default:
 		return ""
 	}

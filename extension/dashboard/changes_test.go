@@ -28,3 +28,30 @@ func TestChangesMayComeInAnotherOrderThanTheyWereMadeIn(t *testing.T) {
 		assert.Equal(t, closed.Time, outage.ended)
 	}
 }
+
+func TestWhyABreakerIsInItsState(t *testing.T) {
+	start := time.Now()
+	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
+	change := func(to policy.State, s int) []policy.Event {
+		return []policy.Event{{To: to, Time: at(s), Reason: "as told"}}
+	}
+	for name, tc := range map[string]struct {
+		last  []policy.Event
+		state policy.State
+		since int
+		why   string
+	}{
+		"it was told":                            {change(policy.StateOpen, 1), policy.StateOpen, 1, "as told"},
+		"nobody watched":                         {nil, policy.StateClosed, 0, ""},
+		"it had opened before anybody watched":   {nil, policy.StateOpen, 0, ""},
+		"time alone has half-opened it":          {change(policy.StateOpen, 1), policy.StateHalfOpen, 2, "the open duration is over: the next call is a probe"},
+		"time alone has ended a probe":           {change(policy.StateHalfOpen, 1), policy.StateOpen, 2, "a probe took too long"},
+		"it was tripped while open":              {change(policy.StateOpen, 1), policy.StateOpen, 2, "tripped again"},
+		"it was reset while closed":              {change(policy.StateClosed, 1), policy.StateClosed, 2, ""},
+		"that it has opened is still on its way": {change(policy.StateClosed, 1), policy.StateOpen, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tc.why, why(tc.last, policy.CircuitBreakerStats{State: tc.state, Since: at(tc.since)}))
+		})
+	}
+}
