@@ -57,8 +57,10 @@ func (f *field) answeredByFallback(at time.Time, why string) {
 	if !run.goesOn(at, f.lastAnswer) {
 		*run = fallbackRun{since: at}
 	}
-	run.last, run.why = at, why
 	run.count++
+	if !at.Before(run.last) { // it may have been held up, too
+		run.last, run.why = at, why
+	}
 }
 
 // goesOn reports whether the fallback still counts as being served.

@@ -44,12 +44,14 @@ func newRecorder(errorText func(error) string) *recorder {
 
 func (r *recorder) on(_ context.Context, e policy.Event) {
 	at := periodOf(r.start, e.Time)
-	switch e.Kind {
-	case policy.EventCall:
+	if e.Kind == policy.EventCall {
 		g := gotBy(e)
 		r.fields.Of(e.Policy, e.Source).called(at, e, g)
 		r.policies.Of(e.Policy, "").called(at, g, e.Duration)
 		return
+	}
+	errorText := r.text(e.Err)
+	switch e.Kind {
 	case policy.EventRetry:
 		r.policies.Of(e.Policy, "").retried(at)
 	case policy.EventBulkheadRejected:
@@ -60,14 +62,14 @@ func (r *recorder) on(_ context.Context, e policy.Event) {
 		r.limiters.of(e.Gate).add(at)
 	case policy.EventFallback:
 		if e.Reason == "" { // otherwise it has failed
-			r.fields.Of(e.Policy, e.Source).answeredByFallback(e.Time, r.text(e.Err))
+			r.fields.Of(e.Policy, e.Source).answeredByFallback(e.Time, errorText)
 		}
 	case policy.EventCircuitOpen, policy.EventCircuitHalfOpen, policy.EventCircuitClosed:
 		r.breakers.of(e.Gate).add(e)
 	}
 	r.journal.add(likeness{
 		kind: e.Kind, policy: label.Printable(e.Policy), field: label.Printable(e.Source), gate: label.Printable(e.Gate),
-		from: e.From, to: e.To, reason: label.Printable(e.Reason), error: r.text(e.Err), sequence: e.Sequence,
+		from: e.From, to: e.To, reason: label.Printable(e.Reason), error: errorText, sequence: e.Sequence,
 	}, e.Time, e.Attempt)
 }
 
