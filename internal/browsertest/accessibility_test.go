@@ -109,6 +109,22 @@ func TestWhatHasTheFocusKeepsItWhileSnapshotsArrive(t *testing.T) {
 	assert.Equal(t, []string{"carrier", "warehouse", "mail"}, tab.names("#breakers [data-name]"), "nothing moves under who is there")
 }
 
+func TestAnEventThatGrowsStaysTheSameRowForWhoIsThere(t *testing.T) {
+	t.Parallel()
+	retried := breaking
+	retried.Retry = &policy.RetrySpec{Attempts: new(3), Backoff: &policy.BackoffSpec{Delay: new(time.Duration(0))}}
+	w := watch(t, map[string]policy.Spec{"carrier": retried})
+	w.call("carrier", "Query.quotes", 2, errDown) // of which the second's second attempt is rejected
+	tab := openPage(t, serve(t, "", w).page())
+	const row = `#events [data-kind="circuit-rejected"]`
+	tab.reads(row, `rejected: circuit open\s.*attempt 2`)
+	evaluate[bool](tab, `document.querySelector("#events .scroll").focus() ?? true`)
+	w.call("carrier", "Query.quotes", 4, errDown)
+	tab.reads(row, `rejected: circuit open × 5\s.*attempt 1`)
+	assert.Empty(t, evaluate[[]string](tab, `[...document.querySelectorAll("#events .gone")].map((row) => row.innerText)`))
+	assert.True(t, evaluate[bool](tab, `document.querySelector("#events .waiting").hidden`), "nothing else has happened")
+}
+
 func TestTheLiveRegionChangesOnlyWhenSomethingHappens(t *testing.T) {
 	t.Parallel()
 	w := withSomethingOfAll(t)

@@ -6,7 +6,8 @@ const eventWords = {
 
 function showEvents(s) {
   const section = byId("events");
-  const keyOfEvent = (e) => [e.time, e.kind, e.policy, e.field, e.gate, e.attempt, e.from, e.to, e.reason, e.error].join("\n");
+  // The attempt is the last one's of those that are told together, and changes.
+  const keyOfEvent = (e) => [e.time, e.kind, e.policy, e.field, e.gate, e.from, e.to, e.reason, e.error].join("\n");
   const create = (e) => make("tr", { "data-kind": e.kind }, make("td"), make("th", { scope: "row" }), make("td"), make("td"));
   const waiting = keyed(section, s.events, keyOfEvent, create, (row, e) => {
     const [time, kind, where, why] = row.children;

@@ -11,7 +11,7 @@ function showBulkheads(s) {
 function showLimiters(s) {
   const isEmpty = (l) => l.available < 1;
   keyed(byId("limiters"), troubledFirst(s.rateLimiters, (l) => isEmpty(l) || l.rejected > 0, (l) => l.name), (l) => l.name, createLoad, (card, l) => {
-    const used = Math.max(0, l.burst - Math.floor(l.available));
+    const used = l.burst - l.available;
     updateLoad(card, l.name, isEmpty(l) ? "✕ used up" : "✓ free", isEmpty(l) ? "open" : "closed", used / l.burst,
       `${used} of ${plural(l.burst, "permit")} used; ${l.limit} come back per ${duration(l.interval)}. ${l.rejected ? `${l.rejected} rejected` : "None rejected"} in five minutes.`);
   });

@@ -14,7 +14,7 @@ function policyTrouble(p, s) {
 
 function createPolicy(p) {
   const card = make("article", { "data-name": p.name, class: "card policy" });
-  card.parts = { title: make("h3"), state: make("p", { class: "state" }), from: make("span"), to: make("span") };
+  card.parts = { title: make("h3"), state: make("p", { class: "state" }) };
   const charts = chartNames.map((chart) => {
     const caption = make("figcaption");
     const svg = makeSVG("svg", { class: "chart", role: "img", preserveAspectRatio: "none" },

@@ -9,7 +9,7 @@ const mostParts = 60; // that the server sends of a window; in a larger one each
 function drawStrip(svg, b) {
   const { window } = b;
   const slots = b.windowDuration ? Math.max(window.length, 1) : Math.min(b.windowCalls, mostParts);
-  const single = !b.windowDuration && b.calls === window.length;
+  const single = !b.windowDuration && window.every((part) => part.calls === 1);
   const most = Math.max(1, ...window.map((part) => part.calls));
   let good = "";
   let bad = "";
