@@ -13,7 +13,7 @@ import (
 type gates struct {
 	registry *policy.Registry
 
-	breakers, bulkheads, limiters *label.Table[string]
+	breakers, bulkheads, limiters label.Names
 }
 
 func newGates(registry *policy.Registry, limit int) *gates {
@@ -22,7 +22,7 @@ func newGates(registry *policy.Registry, limit int) *gates {
 
 // changed are the labels of a breaker's transition.
 func (g *gates) changed(e policy.Event) labels {
-	return labelled(circuitBreakerKey.String(g.breakers.Of(e.Gate, "")), stateKey.String(e.To.String()))
+	return labelled(circuitBreakerKey.String(g.breakers.Of(e.Gate)), stateKey.String(e.To.String()))
 }
 
 // collect reads everything as it is now. What is not told apart is added up.
@@ -37,7 +37,7 @@ func (o *observer) collect(_ context.Context, to metric.Observer) error {
 func (o *observer) collectBreakers(to metric.Observer) {
 	all := map[string]map[policy.State]int64{}
 	for name, breaker := range o.gates.registry.CircuitBreakers() {
-		shown := o.gates.breakers.Of(name, "")
+		shown := o.gates.breakers.Of(name)
 		if all[shown] == nil {
 			all[shown] = map[policy.State]int64{policy.StateClosed: 0, policy.StateOpen: 0, policy.StateHalfOpen: 0}
 		}
@@ -55,7 +55,7 @@ func (o *observer) collectBulkheads(to metric.Observer) {
 	type load struct{ running, queued, limit int64 }
 	all := map[string]load{}
 	for name, bulkhead := range o.gates.registry.Bulkheads() {
-		shown := o.gates.bulkheads.Of(name, "")
+		shown := o.gates.bulkheads.Of(name)
 		l := all[shown]
 		l.running += int64(bulkhead.Running())
 		l.queued += int64(bulkhead.Queued())
@@ -73,7 +73,7 @@ func (o *observer) collectBulkheads(to metric.Observer) {
 func (o *observer) collectLimiters(to metric.Observer) {
 	all := map[string]int64{}
 	for name, limiter := range o.gates.registry.RateLimiters() {
-		all[o.gates.limiters.Of(name, "")] += int64(limiter.Available())
+		all[o.gates.limiters.Of(name)] += int64(limiter.Available())
 	}
 	for shown, available := range all {
 		to.ObserveInt64(o.limiterAvailable, available, metric.WithAttributes(rateLimiterKey.String(shown)))

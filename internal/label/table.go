@@ -30,12 +30,6 @@ func NewTable[V any](limit int, make func(policy, field string) V) *Table[V] {
 	return t
 }
 
-// NewNames returns a table of what the first limit names are called. They are its policies; its fields
-// are to be "".
-func NewNames(limit int) *Table[string] {
-	return NewTable(limit, func(name, _ string) string { return name })
-}
-
 // Of returns the value of the pair, or that which it shares with others.
 func (t *Table[V]) Of(policy, field string) V {
 	p := pair{Printable(policy), Printable(field)}

@@ -25,14 +25,6 @@ func TestTheFirstPairsAreToldApart(t *testing.T) {
 	assert.ElementsMatch(t, []string{"carrier/a", "carrier/b", "carrier/_OTHER", "_OTHER/_OTHER"}, pairs.All())
 }
 
-func TestNamesAreToldApartAsTheyAreShown(t *testing.T) {
-	names := NewNames(2)
-	assert.Equal(t, "a\uFFFD", names.Of("a\xff", ""))
-	assert.Equal(t, "a\uFFFD", names.Of("a\xfe", ""))
-	assert.Equal(t, "b", names.Of("b", ""))
-	assert.Equal(t, "_OTHER", names.Of("c", ""))
-}
-
 func TestEachPairHasOneValueWhoeverAsksFirst(t *testing.T) {
 	counts := NewTable(50, func(string, string) *int { return new(int) })
 	var all sync.WaitGroup
