@@ -57,10 +57,10 @@ func (b *CircuitBreaker) statsAt(now time.Time) CircuitBreakerStats {
 // Settings returns how the breaker is set.
 func (b *CircuitBreaker) Settings() CircuitBreakerSettings { return b.settings.CircuitBreakerSettings }
 
-// Window returns what the breaker's window holds as of now, oldest first, in no more parts than that, which must
-// be at least 1: of a window of calls each call, of one of time each tenth, of which the last has
-// just begun; and where these are too many, neighbours together. A window without a call has no parts.
-// An open breaker shows the calls that opened it, as does a half-open one; of a window of time only those that are not too old.
+// Window returns what the breaker's window holds as of now, oldest first, in no more than so many parts; it panics if that
+// is less than 1. Of a window of calls each call is a part, of one of time each tenth, of which the last is not over;
+// where these are too many, neighbours are put together. A window without a call has no parts. An open breaker shows
+// the calls that opened it, as does a half-open one; of a window of time only those that are not too old.
 func (b *CircuitBreaker) Window(parts int) []WindowPart { return b.windowAt(time.Now(), parts) }
 
 func (b *CircuitBreaker) windowAt(now time.Time, parts int) []WindowPart {

@@ -87,14 +87,18 @@ type fieldView struct {
 	Problem     string         `json:"problem,omitempty"`
 }
 
+// sortedFields are all, by name.
+func (r *recorder) sortedFields() []*field {
+	all := r.fields.All()
+	slices.SortFunc(all, func(a, b *field) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.policy, b.policy)) })
+	return all
+}
+
 func (r *recorder) viewFields(now period) []fieldView {
 	all := []fieldView{}
-	for _, f := range r.fields.All() {
+	for _, f := range r.sortedFields() {
 		all = append(all, f.view(now))
 	}
-	slices.SortFunc(all, func(a, b fieldView) int {
-		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Policy, b.Policy))
-	})
 	return all
 }
 
@@ -126,14 +130,11 @@ type fallbackView struct {
 
 func (r *recorder) viewFallbacks(now time.Time) []fallbackView {
 	all := []fallbackView{}
-	for _, f := range r.fields.All() {
+	for _, f := range r.sortedFields() {
 		if run, ok := f.fallbackNow(now); ok {
 			all = append(all, fallbackView{f.name, f.policy, run.why, moment(run.since), moment(run.last), run.count})
 		}
 	}
-	slices.SortFunc(all, func(a, b fallbackView) int {
-		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Policy, b.Policy))
-	})
 	return all
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gqlresilience/gqlresilience/policy"
 )
 
-// Dashboard is the handler. It keeps what has happened since it was made, so make it with the registry, at boot.
+// Dashboard is the handler, made by [New]. It keeps what has happened since then, so make it with the registry, at boot.
 // It is safe for concurrent use.
 //
 // Mount it at a path that ends in a slash, with or without [http.StripPrefix]:
@@ -64,7 +64,8 @@ func New(registry *policy.Registry, options ...Option) (*Dashboard, error) {
 
 // Close ends the streams of all viewers, which a server's Shutdown would wait for, and watches no more. Viewers are told
 // first how everything is by then: of a server that ends they would not hear otherwise. Give it to
-// [http.Server.RegisterOnShutdown]. The page can still be read afterwards, as it was.
+// [http.Server.RegisterOnShutdown]. Afterwards the snapshot can still be asked for: states of breakers and loads are as of
+// then, and all else as it was. A second Close does nothing.
 func (d *Dashboard) Close() {
 	d.close.Do(func() {
 		d.unsubscribe()

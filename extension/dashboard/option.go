@@ -73,7 +73,8 @@ func WithControl(authorize func(*http.Request) bool) Option {
 }
 
 // WithOperator tells who sends a request, for the log of uses of [WithControl]. By default it is the user
-// of HTTP's basic authentication, if there is one. The address is logged in any case.
+// of HTTP's basic authentication, if there is one: whoever the request says. Where the function given to WithControl goes
+// by something else, give this, too, or one operator may pass for another. The address is logged in any case.
 func WithOperator(name func(*http.Request) string) Option {
 	return func(c *config) error {
 		if name == nil {
@@ -84,7 +85,8 @@ func WithOperator(name func(*http.Request) string) Option {
 	}
 }
 
-// WithLogger sets where uses of [WithControl] are logged. By default that is [slog.Default].
+// WithLogger sets where uses of [WithControl] are logged, and panics of the function given to [WithPlan]. By default that
+// is [slog.Default].
 func WithLogger(logger *slog.Logger) Option {
 	return func(c *config) error {
 		if logger == nil {
