@@ -53,8 +53,8 @@ func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 		c.warnings = append(c.warnings, warning{text: text})
 	}
 	mistaken := c.mistaken()
-	named := slices.Concat(c.fields, mistaken)
-	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, named), e.staleMistakes(c.generated, named), err)
+	all := slices.Concat(c.fields, mistaken)
+	c.errs = append(slices.Clone(e.mistakes), e.fallbackMistakes(c.generated, all), e.staleMistakes(c.generated, all), err)
 	if e.registry != nil {
 		c.errs = append(c.errs, e.registry.Check(slices.Concat(c.compositions, c.presetsOf(mistaken))...))
 	}
@@ -65,9 +65,8 @@ func (e *Extension) newCheck(es graphql.ExecutableSchema) *check {
 	return c
 }
 
-// mistaken are the fields with an annotation or option that schema.Walk leaves out, for what it
-// reports of them: what is given for one may be wrong in more ways. Nothing is filled in but names
-// and definition.
+// mistaken are the fields with an annotation or option that schema.Walk has left out over a mistake,
+// which it reports: they may have others. Nothing is filled in but names and definition.
 func (c *check) mistaken() []schema.Field {
 	passed := map[string]bool{}
 	for _, f := range c.fields {

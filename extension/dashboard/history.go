@@ -13,6 +13,7 @@ type history struct {
 	ring ring[column] // guarded by mu
 }
 
+// column is what one column of a policy's charts is about.
 type column struct {
 	calls, failures, fallbacks, retries int
 

@@ -26,7 +26,8 @@ function breakersOf(policy, s) {
 }
 
 // failingSince tells since when a policy's calls fail, null if they do not: of the last minute's, one in ten or more
-// and three at least, and not only before its circuit recovered. Failures less than half a minute apart belong together.
+// and three at least, and not only before its circuit recovered or longer than half a minute ago. Failures less than half
+// a minute apart belong together.
 function failingSince(policy, s) {
   const { step, from } = s.history;
   const near = 30 / step;
