@@ -7,11 +7,11 @@ import (
 )
 
 // Durations are counted in bins that are 64 µs wide up to half a millisecond and then, eight for each
-// doubling, up to two minutes: a percentile is off by 6 % at most.
+// doubling, up to half an hour: a percentile is off by 6 % at most.
 const (
 	binUnit   = 64 * time.Microsecond
 	perOctave = 8
-	octaves   = 18
+	octaves   = 22
 	bins      = perOctave * (octaves + 1)
 )
 

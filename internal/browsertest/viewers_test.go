@@ -25,7 +25,7 @@ const (
 	snapshots = 5 // that each viewer gets while it is measured
 	// mostShare of a core is what that many viewers may take. It takes less than half of it on a machine
 	// that is not busy; of time on a processor a busy one makes little more.
-	mostShare = 0.05
+	mostShare = 0.02
 )
 
 // Not with -race, which costs several times as much.

@@ -45,7 +45,14 @@ function show(s) {
   setHidden(byId("known"), false);
   setHidden(byId("contents"), false);
   say(byId("connection"), "");
-  for (const section of [showStatus, showFallbacks, showBreakers, showFields, showBulkheads, showLimiters, showPolicies, showEvents]) section(s);
+  for (const section of [showStatus, showFallbacks, showBreakers, showFields, showBulkheads, showLimiters, showPolicies, showEvents]) {
+    try {
+      section(s);
+    } catch (error) { // which must not pass for a section that is up to date, nor keep the others from being so
+      console.error(error);
+      say(byId("connection"), `⚠ A part of this page does not work (${section.name}): what it shows may be old.`);
+    }
+  }
 }
 
 function showLost() {
