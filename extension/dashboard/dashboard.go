@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -99,11 +100,9 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // only refuses other methods.
 func only(next http.HandlerFunc, methods ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		for _, method := range methods {
-			if r.Method == method {
-				next(w, r)
-				return
-			}
+		if slices.Contains(methods, r.Method) {
+			next(w, r)
+			return
 		}
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		http.Error(w, r.Method+" is not for this", http.StatusMethodNotAllowed)

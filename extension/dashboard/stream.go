@@ -44,14 +44,11 @@ func (d *Dashboard) stream(w http.ResponseWriter, r *http.Request) {
 		if to.send("snapshot", d.snapshots.get()) != nil {
 			return
 		}
-		timer := time.NewTimer(d.snapshots.next())
 		select {
-		case <-timer.C:
+		case <-time.After(d.snapshots.next()):
 		case <-r.Context().Done():
-			timer.Stop()
 			return
 		case <-d.closed:
-			timer.Stop()
 			_ = to.send("snapshot", d.last())
 			return
 		}

@@ -2,6 +2,7 @@ package label
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -40,14 +41,7 @@ func (t *Table[V]) Of(policy, field string) V {
 }
 
 // All returns the values there are, in no order.
-func (t *Table[V]) All() []V {
-	all := *t.all.Load()
-	values := make([]V, 0, len(all))
-	for _, v := range all {
-		values = append(values, v)
-	}
-	return values
-}
+func (t *Table[V]) All() []V { return slices.Collect(maps.Values(*t.all.Load())) }
 
 // add returns the value of a pair that has, as it seems, none of its own.
 func (t *Table[V]) add(p pair) V {
